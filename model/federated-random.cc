@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "federated-random.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ns3
+{
+
+namespace
+{
+
+constexpr int LANES = 8; // blocks computed side by side
+
+// One 32-bit word of each of the eight blocks. Compilers map it to what the processor has.
+typedef uint32_t Lanes __attribute__((vector_size(4 * LANES)));
+
+template <int BITS>
+inline void
+XorRotate(Lanes& target, const Lanes& operand)
+{
+    target ^= operand;
+    target = (target << BITS) | (target >> (32 - BITS));
+}
+
+inline void
+QuarterRound(Lanes& a, Lanes& b, Lanes& c, Lanes& d)
+{
+    a += b;
+    XorRotate<16>(d, a);
+    c += d;
+    XorRotate<12>(b, c);
+    a += b;
+    XorRotate<8>(d, a);
+    c += d;
+    XorRotate<7>(b, c);
+}
+
+} // namespace
+
+FederatedRandom::FederatedRandom(uint64_t seed, Purpose purpose, uint32_t device, uint32_t round)
+    : m_key{static_cast<uint32_t>(seed),
+            static_cast<uint32_t>(seed >> 32),
+            purpose,
+            device,
+            round,
+            0,
+            0,
+            0}
+{
+}
+
+void
+FederatedRandom::Refill()
+{
+    constexpr uint32_t CONSTANTS[4] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
+    Lanes start[16];
+    for (int i = 0; i < 4; ++i)
+    {
+        start[i] = Lanes{} + CONSTANTS[i];
+    }
+    for (int i = 0; i < 8; ++i)
+    {
+        start[4 + i] = Lanes{} + m_key[i];
+    }
+    for (int lane = 0; lane < LANES; ++lane)
+    {
+        start[12][lane] = static_cast<uint32_t>(m_block + lane);
+        start[13][lane] = static_cast<uint32_t>((m_block + lane) >> 32);
+    }
+    start[14] = Lanes{};
+    start[15] = Lanes{};
+
+    Lanes x[16];
+    std::copy(std::begin(start), std::end(start), x);
+    for (int doubleRound = 0; doubleRound < 4; ++doubleRound)
+    {
+        QuarterRound(x[0], x[4], x[8], x[12]);
+        QuarterRound(x[1], x[5], x[9], x[13]);
+        QuarterRound(x[2], x[6], x[10], x[14]);
+        QuarterRound(x[3], x[7], x[11], x[15]);
+        QuarterRound(x[0], x[5], x[10], x[15]);
+        QuarterRound(x[1], x[6], x[11], x[12]);
+        QuarterRound(x[2], x[7], x[8], x[13]);
+        QuarterRound(x[3], x[4], x[9], x[14]);
+    }
+    for (int i = 0; i < 16; ++i)
+    {
+        x[i] += start[i];
+    }
+    std::memcpy(m_words.data(), x, sizeof(x));
+    m_block += LANES;
+    m_next = 0;
+}
+
+double
+FederatedRandom::Uniform()
+{
+    const uint64_t high = (*this)();
+    const uint64_t low = (*this)();
+    return static_cast<double>((high << 32 | low) >> 11) * 0x1p-53;
+}
+
+uint32_t
+FederatedRandom::Below(uint32_t count)
+{
+    // D. Lemire, "Fast random integer generation in an interval", 2019.
+    uint64_t product = uint64_t{(*this)()} * count;
+    if (static_cast<uint32_t>(product) < count)
+    {
+        const uint32_t threshold = (0U - count) % count;
+        while (static_cast<uint32_t>(product) < threshold)
+        {
+            product = uint64_t{(*this)()} * count;
+        }
+    }
+    return static_cast<uint32_t>(product >> 32);
+}
+
+void
+FederatedRandom::Fill(uint32_t* words, std::size_t count)
+{
+    while (count > 0)
+    {
+        if (m_next == BUFFER)
+        {
+            Refill();
+        }
+        const std::size_t part = std::min(count, BUFFER - m_next);
+        std::copy_n(m_words.data() + m_next, part, words);
+        m_next += part;
+        words += part;
+        count -= part;
+    }
+}
+
+} // namespace ns3

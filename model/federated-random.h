@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FEDERATED_RANDOM_H
+#define FEDERATED_RANDOM_H
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief A counter-based random stream for one purpose of one device in one round.
+ *
+ * The words are the key stream of ChaCha with 8 rounds (D. J. Bernstein, 2008) under the key
+ * (seed, device, round, purpose): two streams whose keys differ are independent for every practical
+ * purpose, no state is shared, and a stream can be made anywhere (a worker thread, another process)
+ * from five numbers. The seed is drawn from an ns-3 random stream, so RngSeedManager governs it.
+ *
+ * Eight blocks are computed side by side; word w of block 8k+i is word 128k + 8w + i of the stream.
+ * The class is a C++ UniformRandomBitGenerator, so Boost's distributions take it.
+ */
+class FederatedRandom
+{
+  public:
+    /** What a stream is for: part of its key, so that purposes never share words. */
+    enum Purpose : uint32_t
+    {
+        GENERAL,
+        PARTITION,
+        INITIAL_MODEL,
+        BATCHES,
+        QUANTIZE,
+        LINK_NOISE,
+        SYNTHETIC_DATA,
+    };
+
+    using result_type = uint32_t; //!< As the standard library names it.
+
+    /**
+     * @param seed Drawn from an ns-3 random stream.
+     * @param purpose What the stream is for.
+     * @param device Device identifier, 0 where there is none.
+     * @param round Round number, 0 where there is none.
+     */
+    explicit FederatedRandom(uint64_t seed,
+                             Purpose purpose = GENERAL,
+                             uint32_t device = 0,
+                             uint32_t round = 0);
+
+    /** @return the smallest word. */
+    static constexpr uint32_t min()
+    {
+        return 0;
+    }
+
+    /** @return the largest word. */
+    static constexpr uint32_t max()
+    {
+        return std::numeric_limits<uint32_t>::max();
+    }
+
+    /** @return the next word of the stream, uniform over 0..2^32-1. */
+    uint32_t operator()()
+    {
+        if (m_next == BUFFER)
+        {
+            Refill();
+        }
+        return m_words[m_next++];
+    }
+
+    /** @return a number uniform in [0, 1) with 53 random bits. */
+    double Uniform();
+
+    /**
+     * @param count How many values there are, at least 1.
+     * @return an integer uniform over 0..count-1, without bias.
+     */
+    uint32_t Below(uint32_t count);
+
+    /**
+     * Write the next words of the stream.
+     * @param [out] words Where they go.
+     * @param count How many.
+     */
+    void Fill(uint32_t* words, std::size_t count);
+
+    /**
+     * Put the items in a uniformly random order (Fisher-Yates).
+     * @param items The items.
+     */
+    template <typename T>
+    void Shuffle(std::vector<T>& items)
+    {
+        for (std::size_t left = items.size(); left > 1; --left)
+        {
+            std::swap(items[left - 1], items[Below(static_cast<uint32_t>(left))]);
+        }
+    }
+
+  private:
+    static constexpr std::size_t BUFFER = 128; //!< Eight blocks of sixteen words.
+
+    /** Compute the next eight blocks into m_words. */
+    void Refill();
+
+    std::array<uint32_t, 8> m_key;          //!< The ChaCha key.
+    uint64_t m_block = 0;                   //!< Number of the next block.
+    std::array<uint32_t, BUFFER> m_words{}; //!< Words of the current eight blocks.
+    std::size_t m_next = BUFFER;            //!< Index of the next unused word.
+};
+
+} // namespace ns3
+
+#endif // FEDERATED_RANDOM_H

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include <gtest/gtest.h>
+
+int
+main(int argc, char* argv[])
+{
+    testing::InitGoogleTest(&argc, argv);
+    return RUN_ALL_TESTS();
+}
