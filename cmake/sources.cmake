@@ -1,13 +1,47 @@
 # The one list of files, for all three builds. The wscript reads it too: one path a line.
 set(federated_sources
     model/federated-random.cc
+    model/quantization/dp-stochastic-quantizer.cc
+    model/quantization/fixed-interval.cc
+    model/quantization/identity-quantizer.cc
+    model/quantization/interval-rule.cc
+    model/quantization/laplace-quantizer.cc
+    model/quantization/level-quantizer.cc
+    model/quantization/max-abs-interval.cc
+    model/quantization/min-max-interval.cc
+    model/quantization/privacy-coin.cc
+    model/quantization/quantizer.cc
+    model/quantization/randomized-response-quantizer.cc
+    model/quantization/unbiased-stochastic-quantizer.cc
+    model/quantization/update-clipping.cc
+    model/wire/bit-packer.cc
 )
 
 set(federated_headers
+    model/federated-compat.h
     model/federated-random.h
+    model/quantization/dp-stochastic-quantizer.h
+    model/quantization/fixed-interval.h
+    model/quantization/identity-quantizer.h
+    model/quantization/interval-rule.h
+    model/quantization/lane-sum.h
+    model/quantization/laplace-quantizer.h
+    model/quantization/level-grid.h
+    model/quantization/level-quantizer.h
+    model/quantization/max-abs-interval.h
+    model/quantization/min-max-interval.h
+    model/quantization/privacy-claim.h
+    model/quantization/privacy-coin.h
+    model/quantization/quantizer.h
+    model/quantization/randomized-response-quantizer.h
+    model/quantization/unbiased-stochastic-quantizer.h
+    model/quantization/update-clipping.h
+    model/wire/bit-packer.h
+    model/wire/little-endian.h
 )
 
 set(federated_test_sources
+    test/bit-packer-test.cc
     test/federated-random-test.cc
     test/federated-test-suite.cc
 )

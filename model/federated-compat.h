@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FEDERATED_COMPAT_H
+#define FEDERATED_COMPAT_H
+
+#include "ns3/attribute.h"
+#include "ns3/enum.h"
+
+/**
+ * @file
+ * @ingroup federated
+ * What differs between the releases of ns-3 that the module builds on, in one place.
+ */
+
+namespace ns3
+{
+namespace compat
+{
+
+/** Preferred where it compiles: ns-3.41 and later want the type of the enumeration. */
+template <typename Enum, typename Member>
+auto
+MakeEnumAccessor(Member member, int) -> decltype(ns3::MakeEnumAccessor<Enum>(member))
+{
+    return ns3::MakeEnumAccessor<Enum>(member);
+}
+
+/** Earlier releases. */
+template <typename Enum, typename Member>
+auto
+MakeEnumAccessor(Member member, long) -> decltype(ns3::MakeEnumAccessor(member))
+{
+    return ns3::MakeEnumAccessor(member);
+}
+
+/**
+ * @tparam Enum The enumeration.
+ * @param member Pointer to the data member that holds the attribute.
+ * @return an accessor for an attribute that is an enumeration.
+ */
+template <typename Enum, typename Member>
+Ptr<const AttributeAccessor>
+MakeEnumAccessor(Member member)
+{
+    return MakeEnumAccessor<Enum>(member, 0);
+}
+
+} // namespace compat
+} // namespace ns3
+
+#endif // FEDERATED_COMPAT_H

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "dp-stochastic-quantizer.h"
+
+#include "lane-sum.h"
+
+#include "ns3/double.h"
+
+#include <limits>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(DpStochasticQuantizer);
+
+TypeId
+DpStochasticQuantizer::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::DpStochasticQuantizer")
+            .SetParent<LevelQuantizer>()
+            .SetGroupName("Federated")
+            .AddConstructor<DpStochasticQuantizer>()
+            .AddAttribute("Epsilon",
+                          "The same-cell epsilon of a coordinate: not differential privacy, unless "
+                          "one public cell holds all values.",
+                          DoubleValue(1e-6),
+                          MakeDoubleAccessor(&DpStochasticQuantizer::SetEpsilon,
+                                             &DpStochasticQuantizer::GetEpsilon),
+                          MakeDoubleChecker<double>(0));
+    return tid;
+}
+
+DpStochasticQuantizer::DpStochasticQuantizer()
+    : m_epsilon(0),
+      m_coin(0)
+{
+}
+
+void
+DpStochasticQuantizer::SetEpsilon(double epsilon)
+{
+    m_epsilon = epsilon;
+    m_coin = PrivacyCoin(epsilon);
+}
+
+double
+DpStochasticQuantizer::GetEpsilon() const
+{
+    return m_epsilon;
+}
+
+const PrivacyCoin&
+DpStochasticQuantizer::GetCoin() const
+{
+    return m_coin;
+}
+
+void
+DpStochasticQuantizer::DoChooseLevels(const float* values,
+                                      const uint32_t* words,
+                                      std::size_t count,
+                                      const LevelGrid& grid,
+                                      uint16_t* levels) const
+{
+    const LevelGrid local = grid; // in registers: the levels written may not alias it
+    const uint32_t threshold = m_coin.GetThreshold();
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        float fraction;
+        const int32_t cell = local.Locate(values[i], fraction);
+        const int32_t upperIsNearer = fraction > 0.5F;
+        const int32_t nearer = words[i] < threshold;
+        levels[i] = static_cast<uint16_t>(cell + (upperIsNearer == nearer));
+    }
+}
+
+double
+DpStochasticQuantizer::DoGetDistortion(const float* values,
+                                       std::size_t count,
+                                       const LevelGrid& grid) const
+{
+    const double nearer = m_coin.GetProbability();
+    return SumOver(values,
+                   count,
+                   [&grid, nearer](float value)
+                   {
+                       double fraction;
+                       const int32_t cell = grid.Locate(value, fraction);
+                       const double upperProbability = fraction > 0.5 ? nearer : 1 - nearer;
+                       const double toLower = value - grid.GetValue(cell);
+                       const double toUpper = toLower - grid.step;
+                       return (1 - upperProbability) * toLower * toLower +
+                              upperProbability * toUpper * toUpper;
+                   });
+}
+
+double
+DpStochasticQuantizer::DoGetCellDistortion(const LevelGrid& grid) const
+{
+    // E[near^2] = Delta^2/12 and E[far^2] = 7 Delta^2/12.
+    const double nearer = m_coin.GetProbability();
+    return grid.step * grid.step / 12 * (nearer + 7 * (1 - nearer));
+}
+
+PrivacyClaim
+DpStochasticQuantizer::DoGetPrivacyClaim(const PrivacyContext& context) const
+{
+    PrivacyClaim claim;
+    claim.epsilon = m_epsilon;
+    if (!context.intervalIsPublic)
+    {
+        claim.reason = "The interval depends on the data, so nothing holds for two data sets.";
+        return claim;
+    }
+    claim.kind = PrivacyClaim::SAME_CELL;
+    const LevelGrid grid(
+        static_cast<float>(context.low), static_cast<float>(context.high), context.bits);
+    const auto bound = static_cast<float>(
+        context.clipNorm == CLIP_NONE ? std::numeric_limits<float>::max() : context.clipBound);
+    float fraction;
+    const int32_t lowestCell = grid.Locate(-bound, fraction);
+    const int32_t highestCell = grid.Locate(bound, fraction);
+    if (lowestCell == highestCell)
+    {
+        claim.kind = PrivacyClaim::TRUE_EPSILON;
+        claim.reason = context.bits == 1 ? "One bit on a public interval has a single cell."
+                                         : "The clip keeps every value inside one public cell.";
+        return claim;
+    }
+    claim.reason = "Values of different cells can be told apart: no differential privacy.";
+    return claim;
+}
+
+} // namespace ns3

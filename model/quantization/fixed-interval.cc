@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fixed-interval.h"
+
+#include "ns3/abort.h"
+#include "ns3/double.h"
+
+#include <limits>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(FixedInterval);
+
+TypeId
+FixedInterval::GetTypeId()
+{
+    constexpr double LIMIT =
+        std::numeric_limits<float>::max() / 2; // the width stays a finite float
+    static TypeId tid = TypeId("ns3::FixedInterval")
+                            .SetParent<IntervalRule>()
+                            .SetGroupName("Federated")
+                            .AddConstructor<FixedInterval>()
+                            .AddAttribute("Low",
+                                          "Lower end of the interval.",
+                                          DoubleValue(-0.01),
+                                          MakeDoubleAccessor(&FixedInterval::m_low),
+                                          MakeDoubleChecker<double>(-LIMIT, LIMIT))
+                            .AddAttribute("High",
+                                          "Upper end of the interval.",
+                                          DoubleValue(0.01),
+                                          MakeDoubleAccessor(&FixedInterval::m_high),
+                                          MakeDoubleChecker<double>(-LIMIT, LIMIT));
+    return tid;
+}
+
+bool
+FixedInterval::DoIsDataDependent() const
+{
+    return false;
+}
+
+std::pair<float, float>
+FixedInterval::DoGetInterval(const float*, std::size_t) const
+{
+    NS_ABORT_MSG_IF(!(m_low < m_high),
+                    "FixedInterval: Low is " << m_low << ", not below High, " << m_high);
+    return {static_cast<float>(m_low), static_cast<float>(m_high)};
+}
+
+} // namespace ns3

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef IDENTITY_QUANTIZER_H
+#define IDENTITY_QUANTIZER_H
+
+#include "quantizer.h"
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief Sends each coordinate as it is, a 32-bit float: plain federated averaging.
+ *
+ * The interval and the resolution have no meaning for it. It claims no privacy.
+ */
+class IdentityQuantizer : public Quantizer
+{
+  public:
+    /** @return the TypeId. */
+    static TypeId GetTypeId();
+
+  private:
+    unsigned DoGetWireBits(unsigned bits) const override;
+    void DoEncode(const float* values,
+                  std::size_t count,
+                  const LevelGrid& grid,
+                  FederatedRandom& random,
+                  uint8_t* payload,
+                  std::size_t first) const override;
+    double DoGetDistortion(const float* values,
+                           std::size_t count,
+                           const LevelGrid& grid) const override;
+    double DoGetCellDistortion(const LevelGrid& grid) const override;
+    PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& context) const override;
+};
+
+} // namespace ns3
+
+#endif // IDENTITY_QUANTIZER_H

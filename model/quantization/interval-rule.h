@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef INTERVAL_RULE_H
+#define INTERVAL_RULE_H
+
+#include "level-grid.h"
+
+#include "ns3/object.h"
+
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief Chooses the interval(s) on which an update is quantized.
+ *
+ * Const and without state, so that worker threads may call it through a raw pointer.
+ */
+class IntervalRule : public Object
+{
+  public:
+    /** @return the TypeId. */
+    static TypeId GetTypeId();
+
+    /**
+     * @param values The update, d coordinates, finite.
+     * @param layerEnds One past the last coordinate of each layer, ascending, the last one being d.
+     * @return ranges that cover 0..d-1 in ascending order, each with its interval.
+     */
+    std::vector<IntervalRange> GetIntervals(const float* values,
+                                            const std::vector<std::size_t>& layerEnds) const;
+
+    /** @return whether the intervals depend on the update: then they reveal something about it. */
+    bool IsDataDependent() const;
+
+  protected:
+    bool m_perLayer = false; //!< Each layer has an interval of its own.
+
+  private:
+    /** @copydoc IsDataDependent */
+    virtual bool DoIsDataDependent() const = 0;
+
+    /**
+     * @param values Coordinates.
+     * @param count How many, at least 1.
+     * @return lower and upper end of their interval.
+     */
+    virtual std::pair<float, float> DoGetInterval(const float* values, std::size_t count) const = 0;
+};
+
+} // namespace ns3
+
+#endif // INTERVAL_RULE_H

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "laplace-quantizer.h"
+
+#include "unbiased-stochastic-quantizer.h"
+
+#include "ns3/double.h"
+#include "ns3/little-endian.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(LaplaceQuantizer);
+
+TypeId
+LaplaceQuantizer::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::LaplaceQuantizer")
+            .SetParent<Quantizer>()
+            .SetGroupName("Federated")
+            .AddConstructor<LaplaceQuantizer>()
+            .AddAttribute("Epsilon",
+                          "The noise has the scale Sensitivity / Epsilon.",
+                          DoubleValue(0.1),
+                          MakeDoubleAccessor(&LaplaceQuantizer::m_epsilon),
+                          MakeDoubleChecker<double>(1e-300))
+            .AddAttribute(
+                "Sensitivity",
+                "The l1 sensitivity rho (2C after l1 clipping at C). 0 stands for one step "
+                "of the levels at hand, which gives no privacy guarantee.",
+                DoubleValue(20),
+                MakeDoubleAccessor(&LaplaceQuantizer::m_sensitivity),
+                MakeDoubleChecker<double>(0));
+    return tid;
+}
+
+double
+LaplaceQuantizer::GetScale(const LevelGrid& grid) const
+{
+    return (m_sensitivity > 0 ? m_sensitivity : grid.step) / m_epsilon;
+}
+
+unsigned
+LaplaceQuantizer::DoGetWireBits(unsigned) const
+{
+    return FLOAT_BITS;
+}
+
+void
+LaplaceQuantizer::DoEncode(const float* values,
+                           std::size_t count,
+                           const LevelGrid& grid,
+                           FederatedRandom& random,
+                           uint8_t* payload,
+                           std::size_t first) const
+{
+    constexpr std::size_t BLOCK = 1024;
+    uint32_t words[2 * BLOCK]; // a word for the level and one for the noise, a coordinate
+    uint16_t levels[BLOCK];
+    const double scale = GetScale(grid);
+    for (std::size_t done = 0; done < count;)
+    {
+        const std::size_t part = std::min(count - done, BLOCK);
+        random.Fill(words, 2 * part);
+        UnbiasedStochasticQuantizer::ChooseLevels(values + done, words, part, grid, levels);
+        for (std::size_t i = 0; i < part; ++i)
+        {
+            // The lowest bit is the sign, the others an exponential variable.
+            const uint32_t word = words[part + i];
+            const double magnitude = -scale * std::log(((word >> 1) + 0.5) * 0x1p-31);
+            const double noise = (word & 1) != 0 ? magnitude : -magnitude;
+            WriteLittleEndianFloat(static_cast<float>(grid.GetValue(levels[i]) + noise),
+                                   payload + 4 * (first + done + i));
+        }
+        done += part;
+    }
+}
+
+double
+LaplaceQuantizer::DoGetDistortion(const float* values,
+                                  std::size_t count,
+                                  const LevelGrid& grid) const
+{
+    const double scale = GetScale(grid);
+    return UnbiasedStochasticQuantizer::GetSumOfErrors(values, count, grid) +
+           static_cast<double>(count) * 2 * scale * scale;
+}
+
+double
+LaplaceQuantizer::DoGetCellDistortion(const LevelGrid& grid) const
+{
+    const double scale = GetScale(grid);
+    return grid.step * grid.step / 6 + 2 * scale * scale;
+}
+
+PrivacyClaim
+LaplaceQuantizer::DoGetPrivacyClaim(const PrivacyContext& context) const
+{
+    PrivacyClaim claim;
+    claim.scope = PrivacyClaim::UPDATE;
+    if (!context.intervalIsPublic)
+    {
+        claim.reason = "The interval depends on the data, so nothing holds for two data sets.";
+        return claim;
+    }
+    if (context.clipNorm != CLIP_L1)
+    {
+        claim.reason = "Without l1 clipping the l1 sensitivity has no bound.";
+        return claim;
+    }
+    const LevelGrid grid(
+        static_cast<float>(context.low), static_cast<float>(context.high), context.bits);
+    claim.kind = PrivacyClaim::TRUE_EPSILON;
+    claim.epsilon = 2 * context.clipBound / grid.step * std::expm1(grid.step / GetScale(grid));
+    claim.reason = "Laplace noise on an l1-clipped update with a public interval.";
+    return claim;
+}
+
+} // namespace ns3

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "max-abs-interval.h"
+
+#include "ns3/boolean.h"
+
+#include <cmath>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(MaxAbsInterval);
+
+TypeId
+MaxAbsInterval::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::MaxAbsInterval")
+                            .SetParent<IntervalRule>()
+                            .SetGroupName("Federated")
+                            .AddConstructor<MaxAbsInterval>()
+                            .AddAttribute("PerLayer",
+                                          "Each layer has an interval of its own.",
+                                          BooleanValue(false),
+                                          MakeBooleanAccessor(&MaxAbsInterval::m_perLayer),
+                                          MakeBooleanChecker());
+    return tid;
+}
+
+bool
+MaxAbsInterval::DoIsDataDependent() const
+{
+    return true;
+}
+
+std::pair<float, float>
+MaxAbsInterval::DoGetInterval(const float* values, std::size_t count) const
+{
+    float largest = 0;
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        const float magnitude = std::abs(values[i]);
+        largest = largest < magnitude ? magnitude : largest;
+    }
+    return {-largest, largest};
+}
+
+} // namespace ns3

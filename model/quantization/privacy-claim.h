@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef PRIVACY_CLAIM_H
+#define PRIVACY_CLAIM_H
+
+#include "update-clipping.h"
+
+#include <string>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief How a device is configured, as far as a privacy claim depends on it.
+ *
+ * A claim follows from the configuration, never from one update.
+ */
+struct PrivacyContext
+{
+    unsigned bits = 2;             //!< Resolution of the device, b.
+    bool intervalIsPublic = false; //!< The interval does not depend on the data.
+    double low = 0;                //!< Lower end of the interval, if it is public.
+    double high = 0;               //!< Upper end of the interval, if it is public.
+    ClipNorm clipNorm = CLIP_NONE; //!< The norm that is clipped.
+    double clipBound = 0;          //!< C, if a norm is clipped.
+};
+
+/**
+ * @ingroup federated
+ * @brief What a quantizer claims about the privacy of what it sends.
+ */
+struct PrivacyClaim
+{
+    /** What the epsilon means. */
+    enum Kind
+    {
+        /** Nothing is claimed. */
+        NONE,
+        /** The ratio of probabilities is bounded for two values of one cell only: no differential
+            privacy, because values of different cells can be told apart for certain. */
+        SAME_CELL,
+        /** Differential privacy for any two values. */
+        TRUE_EPSILON,
+    };
+
+    /** What one epsilon covers. */
+    enum Scope
+    {
+        COORDINATE, //!< One coordinate of one update.
+        UPDATE,     //!< A whole update.
+    };
+
+    Kind kind = NONE;         //!< What is claimed.
+    Scope scope = COORDINATE; //!< What epsilon covers.
+    double epsilon = 0;       //!< The privacy loss; without meaning where nothing is claimed.
+    std::string reason;       //!< Why, in one sentence.
+};
+
+} // namespace ns3
+
+#endif // PRIVACY_CLAIM_H

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "privacy-coin.h"
+
+#include "ns3/abort.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3
+{
+
+namespace
+{
+
+double
+RealizedEpsilon(uint32_t threshold)
+{
+    // ln(T / (2^32 - T)) without cancellation where T is close to 2^31.
+    const double tails = 0x1p32 - threshold;
+    return std::log1p((2.0 * threshold - 0x1p32) / tails);
+}
+
+} // namespace
+
+PrivacyCoin::PrivacyCoin(double epsilon)
+{
+    NS_ABORT_MSG_IF(!(epsilon >= 0), "PrivacyCoin: epsilon is " << epsilon << ", not at least 0");
+    const double probability = 1 / (1 + std::exp(-epsilon));
+    m_threshold = static_cast<uint32_t>(std::min(std::floor(probability * 0x1p32), 0x1p32 - 1));
+    // The probability was rounded to a double: take back what that may have added.
+    while (m_threshold > (1U << 31) && RealizedEpsilon(m_threshold) > epsilon)
+    {
+        --m_threshold;
+    }
+}
+
+uint32_t
+PrivacyCoin::GetThreshold() const
+{
+    return m_threshold;
+}
+
+double
+PrivacyCoin::GetProbability() const
+{
+    return m_threshold * 0x1p-32;
+}
+
+double
+PrivacyCoin::GetRealizedEpsilon() const
+{
+    return RealizedEpsilon(m_threshold);
+}
+
+} // namespace ns3

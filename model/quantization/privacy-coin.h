@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef PRIVACY_COIN_H
+#define PRIVACY_COIN_H
+
+#include <cstdint>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief A coin that shows heads with probability e^epsilon / (1 + e^epsilon), as an integer
+ * threshold.
+ *
+ * A uniform 32-bit word r shows heads if r < T, T = min(floor(2^32 p), 2^32 - 1). What the coin
+ * really does is therefore known exactly: it has the privacy loss ln(T / (2^32 - T)), which is
+ * never above the epsilon that was asked for.
+ */
+class PrivacyCoin
+{
+  public:
+    /** @param epsilon The privacy loss, at least 0. */
+    explicit PrivacyCoin(double epsilon);
+
+    /** @return the threshold T. */
+    uint32_t GetThreshold() const;
+
+    /** @return the probability of heads, T / 2^32. */
+    double GetProbability() const;
+
+    /** @return the privacy loss of the coin as it is tossed, ln(T / (2^32 - T)). */
+    double GetRealizedEpsilon() const;
+
+  private:
+    uint32_t m_threshold; //!< T.
+};
+
+} // namespace ns3
+
+#endif // PRIVACY_COIN_H

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "quantizer.h"
+
+#include "ns3/abort.h"
+#include "ns3/bit-packer.h"
+#include "ns3/little-endian.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Quantizer);
+
+TypeId
+Quantizer::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::Quantizer").SetParent<Object>().SetGroupName("Federated");
+    return tid;
+}
+
+unsigned
+Quantizer::GetWireBits(unsigned bits) const
+{
+    NS_ABORT_MSG_IF(bits < 1 || bits > MAX_BITS,
+                    "Quantizer: the resolution is " << bits << " bits, not 1 to " << MAX_BITS);
+    return DoGetWireBits(bits);
+}
+
+std::size_t
+Quantizer::GetPayloadSize(std::size_t count, unsigned bits) const
+{
+    return BitPacker::GetSize(count, GetWireBits(bits));
+}
+
+bool
+Quantizer::Encode(const float* values,
+                  const std::vector<IntervalRange>& intervals,
+                  unsigned bits,
+                  FederatedRandom& random,
+                  uint8_t* payload) const
+{
+    NS_ABORT_MSG_IF(bits < 1 || bits > MAX_BITS,
+                    "Quantizer: the resolution is " << bits << " bits, not 1 to " << MAX_BITS);
+    for (const auto& range : intervals)
+    {
+        const std::size_t count = range.end - range.begin;
+        if (!(range.low <= range.high) || !std::isfinite(range.high - range.low) ||
+            !IsFiniteUpdate(values + range.begin, count))
+        {
+            return false;
+        }
+        const LevelGrid grid(range.low, range.high, bits);
+        DoEncode(values + range.begin, count, grid, random, payload, range.begin);
+    }
+    return true;
+}
+
+void
+Quantizer::Decode(const uint8_t* payload,
+                  std::size_t first,
+                  std::size_t count,
+                  const LevelGrid& grid,
+                  float* values) const
+{
+    const unsigned bits = grid.GetBits();
+    if (GetWireBits(bits) == FLOAT_BITS)
+    {
+        for (std::size_t i = 0; i < count; ++i)
+        {
+            values[i] = ReadLittleEndianFloat(payload + 4 * (first + i));
+        }
+        return;
+    }
+    const LevelGrid decoder = DoGetDecoderGrid(grid);
+    uint16_t levels[256];
+    for (std::size_t done = 0; done < count;)
+    {
+        const std::size_t part = std::min(count - done, std::size(levels));
+        BitPacker::Unpack(payload, first + done, part, bits, levels);
+        for (std::size_t i = 0; i < part; ++i)
+        {
+            values[done + i] = static_cast<float>(decoder.GetValue(levels[i]));
+        }
+        done += part;
+    }
+}
+
+LevelGrid
+Quantizer::GetDecoderGrid(const LevelGrid& grid) const
+{
+    return DoGetDecoderGrid(grid);
+}
+
+LevelGrid
+Quantizer::DoGetDecoderGrid(const LevelGrid& grid) const
+{
+    return grid;
+}
+
+double
+Quantizer::GetDistortion(const float* values,
+                         const std::vector<IntervalRange>& intervals,
+                         unsigned bits) const
+{
+    double distortion = 0;
+    for (const auto& range : intervals)
+    {
+        const LevelGrid grid(range.low, range.high, bits);
+        distortion += DoGetDistortion(values + range.begin, range.end - range.begin, grid);
+    }
+    return distortion;
+}
+
+double
+Quantizer::GetCellDistortion(float low, float high, unsigned bits) const
+{
+    return DoGetCellDistortion(LevelGrid(low, high, bits));
+}
+
+PrivacyClaim
+Quantizer::GetPrivacyClaim(const PrivacyContext& context) const
+{
+    return DoGetPrivacyClaim(context);
+}
+
+} // namespace ns3

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef QUANTIZER_H
+#define QUANTIZER_H
+
+#include "level-grid.h"
+#include "privacy-claim.h"
+
+#include "ns3/federated-random.h"
+#include "ns3/object.h"
+
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief Turns an update into the bytes of a message, and says what that costs and protects.
+ *
+ * A quantizer is a configuration: its functions are const, keep no state between calls and touch no
+ * reference count, so that worker threads may call them through a raw pointer. The random words
+ * come from a stream that the caller makes for one device and one round.
+ *
+ * The payload is either b-bit levels (BitPacker) or 32-bit IEEE floats, least significant byte
+ * first.
+ */
+class Quantizer : public Object
+{
+  public:
+    static constexpr unsigned MAX_BITS = 16;   //!< The finest resolution.
+    static constexpr unsigned FLOAT_BITS = 32; //!< Bits of a coordinate that is sent as a float.
+
+    /** @return the TypeId. */
+    static TypeId GetTypeId();
+
+    /**
+     * @param bits Resolution of the device, b, 1 to 16.
+     * @return how many bits a coordinate takes in the payload: b, or 32 where floats are sent.
+     */
+    unsigned GetWireBits(unsigned bits) const;
+
+    /**
+     * @param count Number of coordinates.
+     * @param bits Resolution of the device.
+     * @return the size of the payload in bytes.
+     */
+    std::size_t GetPayloadSize(std::size_t count, unsigned bits) const;
+
+    /**
+     * Quantize an update and pack it.
+     * @param values The update, d coordinates.
+     * @param intervals Ranges that cover 0..d-1 in ascending order, each with its interval.
+     * @param bits Resolution of the device, 1 to 16.
+     * @param random Stream for the coins.
+     * @param [out] payload GetPayloadSize(d, bits) bytes.
+     * @return false if a coordinate is infinite or NaN, or an interval's width is not a finite
+     * float: the payload is then worthless and must not be sent.
+     */
+    bool Encode(const float* values,
+                const std::vector<IntervalRange>& intervals,
+                unsigned bits,
+                FederatedRandom& random,
+                uint8_t* payload) const;
+
+    /**
+     * Read coordinates from a payload.
+     * @param payload The payload, or a part of it that starts with a whole coordinate.
+     * @param first Position in the payload of the first coordinate wanted.
+     * @param count Number of coordinates.
+     * @param grid Levels of the interval that these coordinates were quantized on.
+     * @param [out] values The coordinates.
+     */
+    void Decode(const uint8_t* payload,
+                std::size_t first,
+                std::size_t count,
+                const LevelGrid& grid,
+                float* values) const;
+
+    /**
+     * @param grid Levels of the sender's interval.
+     * @return what the receiver takes levels 0 and 2^b-1 for, as a grid of the same size. The grid
+     *         itself, but for quantizers whose decoder shrinks or stretches it.
+     */
+    LevelGrid GetDecoderGrid(const LevelGrid& grid) const;
+
+    /**
+     * The expected squared error ||Q(v) - v||^2 of an update, in closed form. Where a value lies
+     * outside its interval the error is taken against the value itself, not its clamped image.
+     * @param values The update, d coordinates.
+     * @param intervals Ranges that cover the update, each with its interval.
+     * @param bits Resolution of the device.
+     * @return the sum over all coordinates.
+     */
+    double GetDistortion(const float* values,
+                         const std::vector<IntervalRange>& intervals,
+                         unsigned bits) const;
+
+    /**
+     * @param low Lower end of the interval.
+     * @param high Upper end of the interval.
+     * @param bits Resolution of the device.
+     * @return the expected squared error of one coordinate that is uniform in its cell (and so of
+     *         one that is uniform in the interval): known from public numbers alone.
+     */
+    double GetCellDistortion(float low, float high, unsigned bits) const;
+
+    /**
+     * @param context The configuration of the device.
+     * @return what is claimed about privacy under it.
+     */
+    PrivacyClaim GetPrivacyClaim(const PrivacyContext& context) const;
+
+  private:
+    /** @copydoc GetWireBits */
+    virtual unsigned DoGetWireBits(unsigned bits) const = 0;
+
+    /**
+     * Encode the coordinates of one interval.
+     * @param values The first of them.
+     * @param count How many.
+     * @param grid Levels of the interval.
+     * @param random Stream for the coins.
+     * @param [out] payload Payload of the whole update.
+     * @param first Position of the first coordinate in the payload.
+     */
+    virtual void DoEncode(const float* values,
+                          std::size_t count,
+                          const LevelGrid& grid,
+                          FederatedRandom& random,
+                          uint8_t* payload,
+                          std::size_t first) const = 0;
+
+    /** @copydoc GetDecoderGrid */
+    virtual LevelGrid DoGetDecoderGrid(const LevelGrid& grid) const;
+
+    /**
+     * @param values Coordinates of one interval.
+     * @param count How many.
+     * @param grid Levels of the interval.
+     * @return the sum of their expected squared errors.
+     */
+    virtual double DoGetDistortion(const float* values,
+                                   std::size_t count,
+                                   const LevelGrid& grid) const = 0;
+
+    /**
+     * @param grid Levels of an interval.
+     * @return the expected squared error of a coordinate that is uniform in its cell.
+     */
+    virtual double DoGetCellDistortion(const LevelGrid& grid) const = 0;
+
+    /** @copydoc GetPrivacyClaim */
+    virtual PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& context) const = 0;
+};
+
+} // namespace ns3
+
+#endif // QUANTIZER_H

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "unbiased-stochastic-quantizer.h"
+
+#include "lane-sum.h"
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(UnbiasedStochasticQuantizer);
+
+TypeId
+UnbiasedStochasticQuantizer::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::UnbiasedStochasticQuantizer")
+                            .SetParent<LevelQuantizer>()
+                            .SetGroupName("Federated")
+                            .AddConstructor<UnbiasedStochasticQuantizer>();
+    return tid;
+}
+
+void
+UnbiasedStochasticQuantizer::ChooseLevels(const float* values,
+                                          const uint32_t* words,
+                                          std::size_t count,
+                                          const LevelGrid& grid,
+                                          uint16_t* levels)
+{
+    const LevelGrid local = grid; // in registers: the levels written may not alias it
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        float fraction;
+        const int32_t cell = local.Locate(values[i], fraction);
+        // 24 random bits, as many as a float in [1/2, 1) has.
+        const float uniform = static_cast<float>(static_cast<int32_t>(words[i] >> 8)) * 0x1p-24F;
+        levels[i] = static_cast<uint16_t>(cell + (uniform < fraction));
+    }
+}
+
+double
+UnbiasedStochasticQuantizer::GetSumOfErrors(const float* values,
+                                            std::size_t count,
+                                            const LevelGrid& grid)
+{
+    return SumOver(values,
+                   count,
+                   [&grid](float value)
+                   {
+                       double fraction;
+                       const int32_t cell = grid.Locate(value, fraction);
+                       const double toLower = value - grid.GetValue(cell);
+                       const double toUpper = toLower - grid.step;
+                       return (1 - fraction) * toLower * toLower + fraction * toUpper * toUpper;
+                   });
+}
+
+void
+UnbiasedStochasticQuantizer::DoChooseLevels(const float* values,
+                                            const uint32_t* words,
+                                            std::size_t count,
+                                            const LevelGrid& grid,
+                                            uint16_t* levels) const
+{
+    ChooseLevels(values, words, count, grid, levels);
+}
+
+double
+UnbiasedStochasticQuantizer::DoGetDistortion(const float* values,
+                                             std::size_t count,
+                                             const LevelGrid& grid) const
+{
+    return GetSumOfErrors(values, count, grid);
+}
+
+double
+UnbiasedStochasticQuantizer::DoGetCellDistortion(const LevelGrid& grid) const
+{
+    return grid.step * grid.step / 6;
+}
+
+PrivacyClaim
+UnbiasedStochasticQuantizer::DoGetPrivacyClaim(const PrivacyContext&) const
+{
+    PrivacyClaim claim;
+    claim.reason = "A value that is a level is sent as it is.";
+    return claim;
+}
+
+} // namespace ns3

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "update-clipping.h"
+
+#include "lane-sum.h"
+
+#include "ns3/abort.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace ns3
+{
+
+double
+GetUpdateNorm(ClipNorm norm, const float* values, std::size_t count)
+{
+    if (norm == CLIP_L2)
+    {
+        return std::sqrt(SumOver(values, count, [](float value) { return double{value} * value; }));
+    }
+    return SumOver(values, count, [](float value) { return double{std::abs(value)}; });
+}
+
+bool
+IsFiniteUpdate(const float* values, std::size_t count)
+{
+    uint32_t largest = 0; // exponent bits are all ones in infinities and NaNs only
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        uint32_t word;
+        std::memcpy(&word, values + i, sizeof(word));
+        largest = std::max(largest, word & 0x7f800000U);
+    }
+    return largest != 0x7f800000U;
+}
+
+double
+ClipUpdate(ClipNorm norm, double bound, float* values, std::size_t count)
+{
+    NS_ABORT_MSG_IF(norm != CLIP_NONE && !(bound > 0),
+                    "ClipUpdate: the bound is " << bound << ", not above 0");
+    const double size = GetUpdateNorm(norm, values, count);
+    if (!std::isfinite(size))
+    {
+        return 0;
+    }
+    if (norm == CLIP_NONE || size <= bound)
+    {
+        return 1;
+    }
+    const double factor = bound / size;
+    const auto scale = static_cast<float>(factor);
+    std::transform(values, values + count, values, [scale](float value) { return value * scale; });
+    return factor;
+}
+
+} // namespace ns3
