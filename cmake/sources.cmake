@@ -24,7 +24,7 @@ set(federated_headers
     model/quantization/fixed-interval.h
     model/quantization/identity-quantizer.h
     model/quantization/interval-rule.h
-    model/quantization/lane-sum.h
+    model/quantization/lane-fold.h
     model/quantization/laplace-quantizer.h
     model/quantization/level-grid.h
     model/quantization/level-quantizer.h
@@ -44,6 +44,8 @@ set(federated_test_sources
     test/bit-packer-test.cc
     test/federated-random-test.cc
     test/federated-test-suite.cc
+    test/quantizer-test.cc
+    test/update-preparation-test.cc
 )
 
 set(federated_examples

@@ -2,7 +2,7 @@
 
 #include "dp-stochastic-quantizer.h"
 
-#include "lane-sum.h"
+#include "lane-fold.h"
 
 #include "ns3/double.h"
 
@@ -81,18 +81,16 @@ DpStochasticQuantizer::DoGetDistortion(const float* values,
                                        const LevelGrid& grid) const
 {
     const double nearer = m_coin.GetProbability();
-    return SumOver(values,
-                   count,
-                   [&grid, nearer](float value)
-                   {
-                       double fraction;
-                       const int32_t cell = grid.Locate(value, fraction);
-                       const double upperProbability = fraction > 0.5 ? nearer : 1 - nearer;
-                       const double toLower = value - grid.GetValue(cell);
-                       const double toUpper = toLower - grid.step;
-                       return (1 - upperProbability) * toLower * toLower +
-                              upperProbability * toUpper * toUpper;
-                   });
+    const double farther = 1 - nearer;
+    return SumOver(values, count, [grid, nearer, farther](float value) {
+        double fraction;
+        const int32_t cell = grid.Locate(value, fraction);
+        const double upper = fraction > 0.5 ? nearer : farther;
+        const double lower = fraction > 0.5 ? farther : nearer;
+        const double toLower = value - grid.GetValue(cell);
+        const double toUpper = toLower - grid.step;
+        return lower * toLower * toLower + upper * toUpper * toUpper;
+    });
 }
 
 double

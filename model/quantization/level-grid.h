@@ -52,7 +52,7 @@ struct LevelGrid
      * @param level Index j of a level.
      * @return the level's value q_j.
      */
-    double GetValue(uint32_t level) const
+    double GetValue(int32_t level) const
     {
         return low + level * step;
     }

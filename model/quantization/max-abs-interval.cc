@@ -2,6 +2,8 @@
 
 #include "max-abs-interval.h"
 
+#include "lane-fold.h"
+
 #include "ns3/boolean.h"
 
 #include <cmath>
@@ -35,12 +37,12 @@ MaxAbsInterval::DoIsDataDependent() const
 std::pair<float, float>
 MaxAbsInterval::DoGetInterval(const float* values, std::size_t count) const
 {
-    float largest = 0;
-    for (std::size_t i = 0; i < count; ++i)
-    {
-        const float magnitude = std::abs(values[i]);
-        largest = largest < magnitude ? magnitude : largest;
-    }
+    const float largest = FoldOver(
+        values,
+        count,
+        0.0F,
+        [](float most, float value) { return Larger(most, std::abs(value)); },
+        Larger);
     return {-largest, largest};
 }
 

@@ -2,6 +2,8 @@
 
 #include "min-max-interval.h"
 
+#include "lane-fold.h"
+
 #include "ns3/boolean.h"
 
 namespace ns3
@@ -33,13 +35,13 @@ MinMaxInterval::DoIsDataDependent() const
 std::pair<float, float>
 MinMaxInterval::DoGetInterval(const float* values, std::size_t count) const
 {
-    float least = values[0];
-    float greatest = values[0];
-    for (std::size_t i = 1; i < count; ++i)
-    {
-        least = values[i] < least ? values[i] : least;
-        greatest = greatest < values[i] ? values[i] : greatest;
-    }
+    const float greatest = FoldOver(values, count, values[0], Larger, Larger);
+    const float least = -FoldOver(
+        values,
+        count,
+        -values[0],
+        [](float most, float value) { return Larger(most, -value); },
+        Larger);
     return {least, greatest};
 }
 

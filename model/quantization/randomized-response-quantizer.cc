@@ -2,7 +2,7 @@
 
 #include "randomized-response-quantizer.h"
 
-#include "lane-sum.h"
+#include "lane-fold.h"
 
 #include "ns3/abort.h"
 #include "ns3/double.h"
@@ -169,7 +169,7 @@ RandomizedResponseQuantizer::DoGetDistortion(const float* values,
     const LevelGrid decoder = DoGetDecoderGrid(grid);
     return SumOver(values,
                    count,
-                   [&](float value)
+                   [grid, decoder, contrast](float value)
                    {
                        const double upperProbability =
                            (1 + contrast * GetPosition(value, grid)) / 2;

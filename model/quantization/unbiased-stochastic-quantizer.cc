@@ -2,7 +2,7 @@
 
 #include "unbiased-stochastic-quantizer.h"
 
-#include "lane-sum.h"
+#include "lane-fold.h"
 
 namespace ns3
 {
@@ -44,7 +44,7 @@ UnbiasedStochasticQuantizer::GetSumOfErrors(const float* values,
 {
     return SumOver(values,
                    count,
-                   [&grid](float value)
+                   [grid](float value)
                    {
                        double fraction;
                        const int32_t cell = grid.Locate(value, fraction);

@@ -2,7 +2,7 @@
 
 #include "update-clipping.h"
 
-#include "lane-sum.h"
+#include "lane-fold.h"
 
 #include "ns3/abort.h"
 
