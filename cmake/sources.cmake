@@ -1,6 +1,11 @@
 # The one list of files, for all three builds. The wscript reads it too: one path a line.
 set(federated_sources
     model/federated-random.cc
+    model/fusion/effective-snr-fusion.cc
+    model/fusion/fusion-rule.cc
+    model/fusion/resolution-fusion.cc
+    model/fusion/uniform-fusion.cc
+    model/fusion/update-fusion.cc
     model/quantization/dp-stochastic-quantizer.cc
     model/quantization/fixed-interval.cc
     model/quantization/identity-quantizer.cc
@@ -20,6 +25,11 @@ set(federated_sources
 set(federated_headers
     model/federated-compat.h
     model/federated-random.h
+    model/fusion/effective-snr-fusion.h
+    model/fusion/fusion-rule.h
+    model/fusion/resolution-fusion.h
+    model/fusion/uniform-fusion.h
+    model/fusion/update-fusion.h
     model/quantization/dp-stochastic-quantizer.h
     model/quantization/fixed-interval.h
     model/quantization/identity-quantizer.h
@@ -44,7 +54,9 @@ set(federated_test_sources
     test/bit-packer-test.cc
     test/federated-random-test.cc
     test/federated-test-suite.cc
+    test/fusion-test.cc
     test/quantizer-test.cc
+    test/type-ids-test.cc
     test/update-preparation-test.cc
 )
 

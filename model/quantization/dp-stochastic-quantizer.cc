@@ -82,15 +82,18 @@ DpStochasticQuantizer::DoGetDistortion(const float* values,
 {
     const double nearer = m_coin.GetProbability();
     const double farther = 1 - nearer;
-    return SumOver(values, count, [grid, nearer, farther](float value) {
-        double fraction;
-        const int32_t cell = grid.Locate(value, fraction);
-        const double upper = fraction > 0.5 ? nearer : farther;
-        const double lower = fraction > 0.5 ? farther : nearer;
-        const double toLower = value - grid.GetValue(cell);
-        const double toUpper = toLower - grid.step;
-        return lower * toLower * toLower + upper * toUpper * toUpper;
-    });
+    return SumOver(values,
+                   count,
+                   [grid, nearer, farther](float value)
+                   {
+                       double fraction;
+                       const int32_t cell = grid.Locate(value, fraction);
+                       const double upper = fraction > 0.5 ? nearer : farther;
+                       const double lower = fraction > 0.5 ? farther : nearer;
+                       const double toLower = value - grid.GetValue(cell);
+                       const double toUpper = toLower - grid.step;
+                       return lower * toLower * toLower + upper * toUpper * toUpper;
+                   });
 }
 
 double

@@ -10,8 +10,8 @@ namespace ns3
 
 /**
  * @ingroup federated
- * Fold coordinates into one number, always in the same order. Sixty-four partial results run side by
- * side, so that the compiler may vectorize without being allowed to reorder.
+ * Fold coordinates into one number, always in the same order. Sixty-four partial results run side
+ * by side, so that the compiler may vectorize without being allowed to reorder.
  * @param values The coordinates.
  * @param count How many.
  * @param start What each partial result starts from, the neutral element of `join`.

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fusion-rule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(FusionRule);
+
+TypeId
+FusionRule::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::FusionRule").SetParent<Object>().SetGroupName("Federated");
+    return tid;
+}
+
+bool
+FusionRule::GetWeights(const std::vector<UpdateQuality>& updates,
+                       std::vector<double>& weights) const
+{
+    weights.resize(updates.size());
+    std::transform(updates.begin(),
+                   updates.end(),
+                   weights.begin(),
+                   [this](const auto& update)
+                   {
+                       const double score = std::isfinite(update.sigma2) ? DoGetScore(update) : 0;
+                       return score > 0 ? score : 0; // NaN too
+                   });
+    double most = 0;
+    for (double weight : weights)
+    {
+        most = std::max(most, weight);
+    }
+    if (most == 0)
+    {
+        return false;
+    }
+    for (double& weight : weights)
+    {
+        // Scores may be infinite, or so large that their sum is.
+        weight = std::isinf(most) ? (std::isinf(weight) ? 1 : 0) : weight / most;
+    }
+    const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+    for (double& weight : weights)
+    {
+        weight /= sum;
+    }
+    return true;
+}
+
+} // namespace ns3

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FUSION_RULE_H
+#define FUSION_RULE_H
+
+#include "ns3/object.h"
+
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief What the fusion center knows about the quality of an update, or of a part of it.
+ */
+struct UpdateQuality
+{
+    unsigned bits = 0;          //!< Resolution of the device, b.
+    double exactDistortion = 0; //!< Expected squared error of a coordinate as the device reported
+                                //!< it, D/d; NaN if it reported none.
+    double cellDistortion =
+        0;             //!< The same from public numbers alone (Quantizer::GetCellDistortion).
+    double sigma2 = 0; //!< Variance of the link noise on a coordinate; may be infinite.
+};
+
+/**
+ * @ingroup federated
+ * @brief Decides how much each delivered update counts, omega in the paper.
+ *
+ * A rule gives each update a score; weights are the scores divided by their sum, so that they are
+ * not negative and sum to 1.
+ */
+class FusionRule : public Object
+{
+  public:
+    /** @return the TypeId. */
+    static TypeId GetTypeId();
+
+    /**
+     * @param updates The updates that were delivered.
+     * @param [out] weights A weight for each. An update with infinite link noise has weight 0 under
+     *        every rule. Updates with an infinite score (no error at all) share the whole weight.
+     * @return false if no update is usable (none there, or all with infinite noise); all weights
+     * are 0 then.
+     */
+    bool GetWeights(const std::vector<UpdateQuality>& updates, std::vector<double>& weights) const;
+
+  private:
+    /**
+     * @param update An update whose link noise is finite.
+     * @return its score, not negative, possibly infinite.
+     */
+    virtual double DoGetScore(const UpdateQuality& update) const = 0;
+};
+
+} // namespace ns3
+
+#endif // FUSION_RULE_H

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef UPDATE_FUSION_H
+#define UPDATE_FUSION_H
+
+#include "fusion-rule.h"
+
+#include "ns3/level-grid.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief Coordinates of an update that were delivered together, still packed.
+ */
+struct DeliveredRange
+{
+    std::size_t begin;      //!< First coordinate.
+    std::size_t end;        //!< One past the last coordinate.
+    const uint8_t* payload; //!< Packed levels or floats.
+    std::size_t first = 0;  //!< Position of the first coordinate in the payload.
+    double sigma2 = 0;      //!< Variance of the link noise on these coordinates.
+};
+
+/**
+ * @ingroup federated
+ * @brief What was delivered of one device's update.
+ */
+struct DeliveredUpdate
+{
+    uint32_t device = 0;                  //!< Sums run in ascending order of it.
+    unsigned bits = 0;                    //!< Resolution of the device.
+    unsigned wireBits = 0;                //!< Bits of a coordinate in the payload; 32 are floats.
+    double exactDistortion = 0;           //!< See UpdateQuality.
+    double cellDistortion = 0;            //!< See UpdateQuality.
+    std::vector<IntervalRange> intervals; //!< Cover all coordinates, ascending; ends are those of
+                                          //!< the decoder's grid (Quantizer::GetDecoderGrid).
+    std::vector<DeliveredRange> ranges; //!< Ascending, not overlapping.
+};
+
+/**
+ * @ingroup federated
+ * @brief What happens to coordinates that were not delivered. (An ns-3 attribute holds it.)
+ */
+enum LossPolicy
+{
+    LOSS_RENORMALIZE, //!< The devices that delivered a coordinate share its whole weight.
+    LOSS_ZERO,        //!< A missing coordinate counts as zero, with its weight.
+    LOSS_DROP,        //!< A device counts only if it delivered everything.
+};
+
+/**
+ * @ingroup federated
+ * @brief Coordinates on which the same updates were delivered, with the same noise.
+ */
+struct FusionSegment
+{
+    std::size_t begin;     //!< First coordinate.
+    std::size_t end;       //!< One past the last coordinate.
+    uint32_t contributors; //!< How many updates count here.
+    double noiseVariance;  //!< Sum of omega^2 sigma^2: the noise of the fused coordinate.
+};
+
+/**
+ * @ingroup federated
+ * @brief What a fusion did.
+ */
+struct FusionResult
+{
+    std::vector<FusionSegment> segments; //!< Cover all coordinates, ascending.
+    std::size_t untouched = 0;           //!< Coordinates that no usable update delivered.
+    std::vector<double> meanWeights; //!< Weight of each update given, averaged over coordinates.
+};
+
+/**
+ * @ingroup federated
+ * Fuse packed updates into a model: w <- w + sum of omega * update, coordinate by coordinate among
+ * those that delivered it.
+ *
+ * Lost fragments erase different coordinates of different updates, so it works on the common
+ * refinement of all delivered ranges. Levels are decoded and added block by block, without an
+ * update ever being unpacked as a whole. The order of the sums does not depend on the order of
+ * arrival.
+ * @param rule Gives the weights on each segment.
+ * @param policy What becomes of coordinates that were not delivered.
+ * @param updates The updates.
+ * @param [in,out] model The model w, d coordinates.
+ * @param dimension d.
+ * @return what was done.
+ */
+FusionResult FuseUpdates(const FusionRule& rule,
+                         LossPolicy policy,
+                         const std::vector<DeliveredUpdate>& updates,
+                         float* model,
+                         std::size_t dimension);
+
+} // namespace ns3
+
+#endif // UPDATE_FUSION_H

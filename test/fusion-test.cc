@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/bit-packer.h"
+#include "ns3/dp-stochastic-quantizer.h"
+#include "ns3/effective-snr-fusion.h"
+#include "ns3/enum.h"
+#include "ns3/federated-random.h"
+#include "ns3/identity-quantizer.h"
+#include "ns3/little-endian.h"
+#include "ns3/object-factory.h"
+#include "ns3/resolution-fusion.h"
+#include "ns3/string.h"
+#include "ns3/uniform-fusion.h"
+#include "ns3/update-fusion.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <list>
+#include <numeric>
+
+using namespace ns3;
+
+namespace
+{
+
+const double INFINITE = std::numeric_limits<double>::infinity();
+
+/** An update of random levels (or floats), kept packed and, for the reference, as plain numbers. */
+struct TestUpdate
+{
+    TestUpdate(uint32_t device, unsigned bits, std::size_t dimension, FederatedRandom& random)
+        : values(dimension)
+    {
+        update.device = device;
+        update.bits = bits;
+        update.wireBits = bits;
+        update.exactDistortion = 0.1 * (1 + random.Below(9));
+        update.cellDistortion = 0.1 * (1 + random.Below(9));
+        payload.resize(BitPacker::GetSize(dimension, bits));
+        const std::size_t middle = dimension / 3; // two layers with an interval each
+        update.intervals = {{0, middle, -1, 2}, {middle, dimension, -0.5F, 0.25F}};
+        if (bits == 32)
+        {
+            for (std::size_t i = 0; i < dimension; ++i)
+            {
+                values[i] = random.Uniform() - 0.5;
+                WriteLittleEndianFloat(static_cast<float>(values[i]), payload.data() + 4 * i);
+            }
+            return;
+        }
+        std::vector<uint16_t> levels(dimension);
+        for (std::size_t i = 0; i < dimension; ++i)
+        {
+            levels[i] = static_cast<uint16_t>(random.Below(1U << bits));
+            const auto& interval = update.intervals[i < middle ? 0 : 1];
+            values[i] = LevelGrid(interval.low, interval.high, bits).GetValue(levels[i]);
+        }
+        BitPacker::Pack(levels.data(), dimension, bits, payload.data());
+    }
+
+    void Deliver(std::size_t begin, std::size_t end, double sigma2)
+    {
+        update.ranges.push_back({begin, end, payload.data(), begin, sigma2});
+    }
+
+    DeliveredUpdate update;
+    std::vector<uint8_t> payload;
+    std::vector<double> values;
+};
+
+std::vector<Ptr<FusionRule>>
+MakeRules()
+{
+    return {CreateObject<UniformFusion>(),
+            CreateObject<ResolutionFusion>(),
+            CreateObjectWithAttributes<EffectiveSnrFusion>("Distortion", StringValue("exact")),
+            CreateObjectWithAttributes<EffectiveSnrFusion>("Distortion", StringValue("cell"))};
+}
+
+std::vector<DeliveredUpdate>
+GetUpdates(const std::list<TestUpdate>& updates)
+{
+    std::vector<DeliveredUpdate> plain;
+    for (const auto& update : updates)
+    {
+        plain.push_back(update.update);
+    }
+    return plain;
+}
+
+} // namespace
+
+TEST(FusionRules, WeightsAreTheOnesOfThePaper)
+{
+    const std::vector<UpdateQuality> updates{{2, 0.3, 0.4, 0.1}, {4, 0.01, 0.02, 0.39}};
+    std::vector<double> weights;
+    EXPECT_TRUE(CreateObject<UniformFusion>()->GetWeights(updates, weights));
+    EXPECT_EQ(weights, (std::vector<double>{0.5, 0.5}));
+    EXPECT_TRUE(CreateObject<ResolutionFusion>()->GetWeights(updates, weights));
+    EXPECT_NEAR(weights[1] / weights[0], 15.0 / 3, 1e-12);
+    const auto rules = MakeRules();
+    EXPECT_TRUE(rules[2]->GetWeights(updates, weights));
+    EXPECT_NEAR(weights[0], 0.5, 1e-12); // 1/(.3+.1) against 1/(.01+.39)
+    EXPECT_TRUE(rules[3]->GetWeights(updates, weights));
+    EXPECT_NEAR(weights[0] / weights[1], 0.41 / 0.5, 1e-12);
+}
+
+TEST(FusionRules, WeightsSumToOneForAnyQuality)
+{
+    FederatedRandom random(3);
+    for (const auto& rule : MakeRules())
+    {
+        for (int trial = 0; trial < 1000; ++trial)
+        {
+            std::vector<UpdateQuality> updates(1 + random.Below(20));
+            for (auto& update : updates)
+            {
+                update.bits = 1 + random.Below(16);
+                update.exactDistortion = std::pow(10.0, 600 * random.Uniform() - 300);
+                update.cellDistortion = std::pow(10.0, 600 * random.Uniform() - 300);
+                update.sigma2 = random.Below(4) == 0 ? 0 : std::pow(10, 40 * random.Uniform() - 20);
+            }
+            std::vector<double> weights;
+            ASSERT_TRUE(rule->GetWeights(updates, weights));
+            ASSERT_NEAR(std::accumulate(weights.begin(), weights.end(), 0.0), 1, 1e-12);
+            ASSERT_GE(*std::min_element(weights.begin(), weights.end()), 0);
+        }
+    }
+}
+
+TEST(FusionRules, InfiniteNoiseHasNoWeightAndAllInfiniteIsReported)
+{
+    for (const auto& rule : MakeRules())
+    {
+        std::vector<double> weights;
+        EXPECT_TRUE(rule->GetWeights({{2, 1, 1, INFINITE}, {2, 1, 1, 1}}, weights));
+        EXPECT_EQ(weights, (std::vector<double>{0, 1}));
+        EXPECT_FALSE(rule->GetWeights({{2, 1, 1, INFINITE}, {2, 1, 1, INFINITE}}, weights));
+        EXPECT_EQ(weights, (std::vector<double>{0, 0}));
+        EXPECT_FALSE(rule->GetWeights({}, weights));
+        EXPECT_TRUE(weights.empty());
+    }
+}
+
+TEST(FusionRules, UpdatesWithoutAnyErrorShareTheWeight)
+{
+    std::vector<double> weights;
+    EXPECT_TRUE(CreateObject<EffectiveSnrFusion>()->GetWeights(
+        {{4, 0, 0, 0}, {4, 0, 0, 0}, {4, 1, 1, 0}}, weights));
+    EXPECT_EQ(weights, (std::vector<double>{0.5, 0.5, 0}));
+}
+
+TEST(FusionRules, WithoutAReportTheExactRuleTakesTheCell)
+{
+    const auto rule =
+        CreateObjectWithAttributes<EffectiveSnrFusion>("Distortion", StringValue("exact"));
+    std::vector<double> weights;
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_TRUE(rule->GetWeights({{2, none, 3, 0}, {2, 1, 9, 0}}, weights));
+    EXPECT_NEAR(weights[1], 0.75, 1e-12);
+}
+
+TEST(UpdateFusion, EqualsTheSumCoordinateByCoordinateUnderAnyLoss)
+{
+    FederatedRandom random(17);
+    for (int trial = 0; trial < 60; ++trial)
+    {
+        const std::size_t dimension = 1 + random.Below(5000);
+        std::list<TestUpdate> updates;
+        const std::size_t senders = random.Below(7);
+        for (std::size_t i = 0; i < senders; ++i)
+        {
+            const unsigned bits = random.Below(5) == 0 ? 32 : 1 + random.Below(16);
+            auto& added =
+                updates.emplace_back(1000 - static_cast<uint32_t>(i), bits, dimension, random);
+            const std::size_t fragment = 1 + random.Below(1500);
+            const bool lossless = random.Below(3) == 0;
+            for (std::size_t begin = 0; begin < dimension; begin += fragment)
+            {
+                if (lossless || random.Below(4) > 0)
+                {
+                    const double sigma2 = random.Below(8) == 0 ? INFINITE : random.Uniform();
+                    added.Deliver(begin, std::min(begin + fragment, dimension), sigma2);
+                }
+            }
+        }
+        for (const auto& rule : MakeRules())
+        {
+            for (LossPolicy policy : {LOSS_RENORMALIZE, LOSS_ZERO, LOSS_DROP})
+            {
+                std::vector<float> model(dimension, 0.5F);
+                const auto result =
+                    FuseUpdates(*rule, policy, GetUpdates(updates), model.data(), dimension);
+
+                std::size_t untouched = 0;
+                for (std::size_t i = 0; i < dimension; ++i)
+                {
+                    std::vector<UpdateQuality> qualities;
+                    std::vector<double> values;
+                    for (const auto& [update, payload, plain] : updates)
+                    {
+                        std::size_t count = 0;
+                        double total = 0;
+                        const DeliveredRange* here = nullptr;
+                        for (const auto& range : update.ranges)
+                        {
+                            count += range.end - range.begin;
+                            total += range.sigma2 * static_cast<double>(range.end - range.begin);
+                            here = range.begin <= i && i < range.end ? &range : here;
+                        }
+                        const bool dropped = policy == LOSS_DROP && count < dimension;
+                        if (dropped || (!here && policy != LOSS_ZERO))
+                        {
+                            continue;
+                        }
+                        const double mean = count ? total / static_cast<double>(count) : 0;
+                        qualities.push_back({update.bits,
+                                             update.exactDistortion,
+                                             update.cellDistortion,
+                                             here ? here->sigma2 : mean});
+                        values.push_back(here ? plain[i] : NAN);
+                    }
+                    std::vector<double> weights;
+                    rule->GetWeights(qualities, weights);
+                    double sum = 0;
+                    bool touched = false;
+                    for (std::size_t k = 0; k < values.size(); ++k)
+                    {
+                        if (weights[k] > 0 && !std::isnan(values[k]))
+                        {
+                            sum += weights[k] * values[k];
+                            touched = true;
+                        }
+                    }
+                    untouched += !touched;
+                    ASSERT_NEAR(model[i], 0.5 + sum, 3e-6) << "coordinate " << i;
+                }
+                EXPECT_EQ(result.untouched, untouched);
+                ASSERT_FALSE(result.segments.empty());
+                EXPECT_EQ(result.segments.front().begin, 0U);
+                EXPECT_EQ(result.segments.back().end, dimension);
+            }
+        }
+    }
+}
+
+TEST(UpdateFusion, DoesNotDependOnTheOrderOfArrival)
+{
+    FederatedRandom random(18);
+    const std::size_t dimension = 4321;
+    std::list<TestUpdate> updates;
+    for (uint32_t device : {5U, 1U, 9U, 3U})
+    {
+        auto& added = updates.emplace_back(device, 3, dimension, random);
+        added.Deliver(100 * device, dimension, 0.1 * device);
+    }
+    auto arrived = GetUpdates(updates);
+    std::vector<float> first(dimension);
+    FuseUpdates(*MakeRules()[2], LOSS_RENORMALIZE, arrived, first.data(), dimension);
+    std::reverse(arrived.begin(), arrived.end());
+    std::vector<float> second(dimension);
+    FuseUpdates(*MakeRules()[2], LOSS_RENORMALIZE, arrived, second.data(), dimension);
+    EXPECT_EQ(first, second);
+}
+
+TEST(UpdateFusion, ReportsWeightsNoiseAndWhatNobodyDelivered)
+{
+    FederatedRandom random(19);
+    const std::size_t dimension = 1000;
+    std::list<TestUpdate> updates;
+    updates.emplace_back(1, 4, dimension, random).Deliver(0, 500, 0.25);
+    updates.emplace_back(2, 4, dimension, random).Deliver(0, 750, 0.5);
+    std::vector<float> model(dimension);
+    const auto result = FuseUpdates(*CreateObject<UniformFusion>(),
+                                    LOSS_RENORMALIZE,
+                                    GetUpdates(updates),
+                                    model.data(),
+                                    dimension);
+    EXPECT_EQ(result.untouched, 250U);
+    EXPECT_NEAR(result.meanWeights[0], 0.25, 1e-12);        // half the weight of half of it
+    EXPECT_NEAR(result.meanWeights[1], 0.25 + 0.25, 1e-12); // and a quarter alone
+    EXPECT_NEAR(result.segments.front().noiseVariance, 0.25 * 0.25 + 0.25 * 0.5, 1e-12);
+    EXPECT_EQ(result.segments.front().contributors, 2U);
+    EXPECT_EQ(result.segments.back().contributors, 0U);
+    EXPECT_EQ(model[999], 0);
+
+    const auto nothing =
+        FuseUpdates(*CreateObject<UniformFusion>(), LOSS_DROP, {}, model.data(), dimension);
+    EXPECT_EQ(nothing.untouched, dimension);
+}

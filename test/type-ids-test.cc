@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/object-base.h"
+#include "ns3/object-factory.h"
+#include "ns3/type-id.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+using namespace ns3;
+
+namespace
+{
+
+std::set<std::string>
+GetNames()
+{
+    std::set<std::string> names;
+    for (uint16_t i = 0; i < TypeId::GetRegisteredN(); ++i)
+    {
+        const TypeId tid = TypeId::GetRegistered(i);
+        if (tid.GetGroupName() == "Federated")
+        {
+            names.insert(tid.GetName());
+        }
+    }
+    return names;
+}
+
+} // namespace
+
+TEST(TypeIds, EveryStrategyOfTheModuleIsThere)
+{
+    const auto names = GetNames();
+    for (const char* name : {
+             "ns3::DpStochasticQuantizer",
+             "ns3::UnbiasedStochasticQuantizer",
+             "ns3::LaplaceQuantizer",
+             "ns3::IdentityQuantizer",
+             "ns3::RandomizedResponseQuantizer",
+             "ns3::FixedInterval",
+             "ns3::MaxAbsInterval",
+             "ns3::MinMaxInterval",
+             "ns3::UniformFusion",
+             "ns3::ResolutionFusion",
+             "ns3::EffectiveSnrFusion",
+         })
+    {
+        EXPECT_EQ(names.count(name), 1U) << name;
+        ObjectFactory factory(name);
+        EXPECT_EQ(factory.Create()->GetInstanceTypeId().GetName(), name);
+    }
+}
+
+TEST(TypeIds, EveryAttributeHasHelpAndAnInitialValueThatItsCheckerAccepts)
+{
+    for (const auto& name : GetNames())
+    {
+        const TypeId tid = TypeId::LookupByName(name);
+        EXPECT_TRUE(tid.HasParent()) << name;
+        for (std::size_t i = 0; i < tid.GetAttributeN(); ++i)
+        {
+            const auto attribute = tid.GetAttribute(i);
+            EXPECT_FALSE(attribute.help.empty()) << name << "::" << attribute.name;
+            EXPECT_TRUE(attribute.checker->Check(*attribute.initialValue))
+                << name << "::" << attribute.name;
+        }
+    }
+}
