@@ -58,20 +58,20 @@ DpStochasticQuantizer::GetCoin() const
 
 void
 DpStochasticQuantizer::DoChooseLevels(const float* values,
-                                      const uint32_t* words,
                                       std::size_t count,
                                       const LevelGrid& grid,
+                                      FederatedRandom& random,
                                       uint16_t* levels) const
 {
     const LevelGrid local = grid; // in registers: the levels written may not alias it
-    const uint32_t threshold = m_coin.GetThreshold();
+    uint8_t nearer[BLOCK];
+    m_coin.Toss(random, count, nearer);
     for (std::size_t i = 0; i < count; ++i)
     {
         float fraction;
         const int32_t cell = local.Locate(values[i], fraction);
         const int32_t upperIsNearer = fraction > 0.5F;
-        const int32_t nearer = words[i] < threshold;
-        levels[i] = static_cast<uint16_t>(cell + (upperIsNearer == nearer));
+        levels[i] = static_cast<uint16_t>(cell + (upperIsNearer == nearer[i]));
     }
 }
 

@@ -42,9 +42,9 @@ class DpStochasticQuantizer : public LevelQuantizer
 
   private:
     void DoChooseLevels(const float* values,
-                        const uint32_t* words,
                         std::size_t count,
                         const LevelGrid& grid,
+                        FederatedRandom& random,
                         uint16_t* levels) const override;
     double DoGetDistortion(const float* values,
                            std::size_t count,

@@ -5,6 +5,7 @@
 #include "ns3/bit-packer.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace ns3
 {
@@ -33,16 +34,12 @@ LevelQuantizer::DoEncode(const float* values,
                          uint8_t* payload,
                          std::size_t first) const
 {
-    // In blocks that stay in the first-level cache.
-    constexpr std::size_t BLOCK = 1024;
-    uint32_t words[BLOCK];
     uint16_t levels[BLOCK];
     const unsigned bits = grid.GetBits();
     for (std::size_t done = 0; done < count;)
     {
-        const std::size_t part = std::min(count - done, BLOCK);
-        random.Fill(words, part);
-        DoChooseLevels(values + done, words, part, grid, levels);
+        const std::size_t part = std::min(count - done, std::size(levels));
+        DoChooseLevels(values + done, part, grid, random, levels);
         BitPacker::Pack(levels, part, bits, payload, first + done);
         done += part;
     }

@@ -10,13 +10,16 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief A quantizer that sends one of 2^b levels a coordinate and needs one random word for it.
+ * @brief A quantizer that sends one of 2^b levels a coordinate.
  */
 class LevelQuantizer : public Quantizer
 {
   public:
     /** @return the TypeId. */
     static TypeId GetTypeId();
+
+  protected:
+    static constexpr std::size_t BLOCK = 1024; //!< Coordinates whose levels stay in the cache.
 
   private:
     unsigned DoGetWireBits(unsigned bits) const override;
@@ -30,15 +33,15 @@ class LevelQuantizer : public Quantizer
     /**
      * Choose a level for each coordinate.
      * @param values The coordinates, finite.
-     * @param words A random word for each.
-     * @param count How many.
+     * @param count How many, at most BLOCK.
      * @param grid Levels of the interval.
+     * @param random Stream for the coins.
      * @param [out] levels Indices of the levels chosen.
      */
     virtual void DoChooseLevels(const float* values,
-                                const uint32_t* words,
                                 std::size_t count,
                                 const LevelGrid& grid,
+                                FederatedRandom& random,
                                 uint16_t* levels) const = 0;
 };
 

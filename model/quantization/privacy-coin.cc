@@ -3,9 +3,11 @@
 #include "privacy-coin.h"
 
 #include "ns3/abort.h"
+#include "ns3/assert.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace ns3
 {
@@ -32,6 +34,33 @@ PrivacyCoin::PrivacyCoin(double epsilon)
     while (m_threshold > (1U << 31) && RealizedEpsilon(m_threshold) > epsilon)
     {
         --m_threshold;
+    }
+}
+
+void
+PrivacyCoin::Toss(FederatedRandom& random, std::size_t count, uint8_t* heads) const
+{
+    NS_ASSERT(count <= MAX_TOSSES);
+    uint32_t words[MAX_TOSSES / 4];
+    random.Fill(words, (count + 3) / 4);
+    uint8_t bytes[MAX_TOSSES];
+    std::memcpy(bytes, words, count);
+    const auto high = static_cast<uint8_t>(m_threshold >> 24);
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        heads[i] = bytes[i] < high;
+    }
+    // Where the first bits equal those of the threshold, the other 24 decide.
+    const uint32_t low = m_threshold & 0xffffff;
+    for (const uint8_t* tie = bytes;;)
+    {
+        tie = static_cast<const uint8_t*>(std::memchr(tie, high, bytes + count - tie));
+        if (!tie)
+        {
+            return;
+        }
+        heads[tie - bytes] = random() >> 8 < low;
+        ++tie;
     }
 }
 

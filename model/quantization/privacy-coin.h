@@ -3,6 +3,9 @@
 #ifndef PRIVACY_COIN_H
 #define PRIVACY_COIN_H
 
+#include "ns3/federated-random.h"
+
+#include <cstddef>
 #include <cstdint>
 
 namespace ns3
@@ -22,6 +25,17 @@ class PrivacyCoin
   public:
     /** @param epsilon The privacy loss, at least 0. */
     explicit PrivacyCoin(double epsilon);
+
+    /**
+     * Toss the coin. Of each word the first eight bits are drawn, and the others only in the one
+     * case of 256 in which they matter; the outcome has exactly the probability T / 2^32.
+     * @param random Where the bits come from.
+     * @param count How often, at most MAX_TOSSES.
+     * @param [out] heads 1 for heads, 0 for tails.
+     */
+    void Toss(FederatedRandom& random, std::size_t count, uint8_t* heads) const;
+
+    static constexpr std::size_t MAX_TOSSES = 1024; //!< Most tosses in one call.
 
     /** @return the threshold T. */
     uint32_t GetThreshold() const;

@@ -145,13 +145,15 @@ RandomizedResponseQuantizer::DoGetWireBits(unsigned bits) const
 
 void
 RandomizedResponseQuantizer::DoChooseLevels(const float* values,
-                                            const uint32_t* words,
                                             std::size_t count,
                                             const LevelGrid& grid,
+                                            FederatedRandom& random,
                                             uint16_t* levels) const
 {
     constexpr uint32_t FAIR = 1U << 31;
     const double span = m_coin.GetThreshold() - FAIR;
+    uint32_t words[BLOCK];
+    random.Fill(words, count);
     for (std::size_t i = 0; i < count; ++i)
     {
         // Between 2^32 - T and T, so that no two values have a larger ratio than the coin.

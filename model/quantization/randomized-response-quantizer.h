@@ -50,9 +50,9 @@ class RandomizedResponseQuantizer : public LevelQuantizer
     LevelGrid DoGetDecoderGrid(const LevelGrid& grid) const override;
     unsigned DoGetWireBits(unsigned bits) const override;
     void DoChooseLevels(const float* values,
-                        const uint32_t* words,
                         std::size_t count,
                         const LevelGrid& grid,
+                        FederatedRandom& random,
                         uint16_t* levels) const override;
     double DoGetDistortion(const float* values,
                            std::size_t count,

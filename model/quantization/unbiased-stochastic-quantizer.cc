@@ -56,11 +56,13 @@ UnbiasedStochasticQuantizer::GetSumOfErrors(const float* values,
 
 void
 UnbiasedStochasticQuantizer::DoChooseLevels(const float* values,
-                                            const uint32_t* words,
                                             std::size_t count,
                                             const LevelGrid& grid,
+                                            FederatedRandom& random,
                                             uint16_t* levels) const
 {
+    uint32_t words[BLOCK];
+    random.Fill(words, count);
     ChooseLevels(values, words, count, grid, levels);
 }
 

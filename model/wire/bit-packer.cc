@@ -7,6 +7,7 @@
 #include "ns3/assert.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ns3
 {
@@ -95,6 +96,67 @@ UnpackOne(const uint8_t* bytes, std::size_t position, unsigned bits)
     return static_cast<uint16_t>(level);
 }
 
+/** Levels that are packed or unpacked together where a byte holds a whole number of them. */
+constexpr std::size_t BLOCK = 512;
+
+/**
+ * Pack levels of 1, 2, 4 or 8 bits: narrow them to bytes, then join neighbors until a byte is full.
+ * Loops without branches, which the compiler vectorizes.
+ * @param levels A multiple of eight levels, at most BLOCK.
+ */
+void
+PackBlock(const uint16_t* levels, std::size_t count, unsigned bits, uint8_t* bytes)
+{
+    uint8_t joined[BLOCK];
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        joined[i] = static_cast<uint8_t>(levels[i]);
+    }
+    for (; bits < 8; bits *= 2)
+    {
+        count /= 2;
+        uint8_t half[BLOCK / 2];
+        for (std::size_t i = 0; i < count; ++i)
+        {
+            half[i] = static_cast<uint8_t>(joined[2 * i] | joined[2 * i + 1] << bits);
+        }
+        std::memcpy(joined, half, count);
+    }
+    std::memcpy(bytes, joined, count);
+}
+
+/** Unpack levels of 1, 2, 4 or 8 bits: the inverse of PackBlock. */
+void
+UnpackBlock(const uint8_t* bytes, std::size_t count, unsigned bits, uint16_t* levels)
+{
+    uint8_t split[BLOCK];
+    std::size_t have = count * bits / 8;
+    std::memcpy(split, bytes, have);
+    for (unsigned width = 8; width > bits; have *= 2)
+    {
+        width /= 2;
+        const auto mask = static_cast<uint8_t>((1U << width) - 1);
+        uint8_t whole[BLOCK / 2];
+        std::memcpy(whole, split, have);
+        for (std::size_t i = 0; i < have; ++i)
+        {
+            split[2 * i] = whole[i] & mask;
+            split[2 * i + 1] = static_cast<uint8_t>(whole[i] >> width);
+        }
+    }
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        levels[i] = split[i];
+    }
+}
+
+/** @return whether a byte holds a whole number of levels. */
+bool
+DividesByte(unsigned bits)
+{
+    return 8 % bits == 0;
+}
+
 /** @return how many levels come before the next one that starts a byte and a group of eight. */
 std::size_t
 GetHead(std::size_t first, std::size_t count)
@@ -123,6 +185,13 @@ BitPacker::Pack(const uint16_t* levels,
     const std::size_t secondByte = 4 * bits / 8;
     const unsigned secondBit = 4 * bits % 8;
     uint8_t* group = bytes + (first + done) / 8 * bits;
+    while (DividesByte(bits) && count - done >= 8)
+    {
+        const std::size_t part = std::min(BLOCK, (count - done) / 8 * 8);
+        PackBlock(levels + done, part, bits, group);
+        done += part;
+        group += part / 8 * bits;
+    }
     for (; (count - done) * bits / 8 >= secondByte + 8; done += 8, group += bits)
     {
         const uint64_t low = quartet.Close(ReadLanes(levels + done));
@@ -152,6 +221,13 @@ BitPacker::Unpack(const uint8_t* bytes,
     }
     const Quartet quartet(bits);
     const uint8_t* group = bytes + (first + done) / 8 * bits;
+    while (DividesByte(bits) && count - done >= 8)
+    {
+        const std::size_t part = std::min(BLOCK, (count - done) / 8 * 8);
+        UnpackBlock(group, part, bits, levels + done);
+        done += part;
+        group += part / 8 * bits;
+    }
     const std::size_t secondByte = 4 * bits / 8;
     const unsigned secondBit = 4 * bits % 8;
     for (; (count - done) * bits / 8 >= secondByte + 8; done += 8, group += bits)

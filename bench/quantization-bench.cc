@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/bit-packer.h"
+#include "ns3/dp-stochastic-quantizer.h"
+#include "ns3/effective-snr-fusion.h"
+#include "ns3/max-abs-interval.h"
+#include "ns3/update-clipping.h"
+#include "ns3/update-fusion.h"
+
+#include <benchmark/benchmark.h>
+
+#include <cstring>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+
+const std::size_t DIMENSION = 159010; // the paper's MLP
+
+std::vector<float>
+MakeUpdate()
+{
+    FederatedRandom random(1);
+    std::vector<float> values(DIMENSION);
+    for (float& value : values)
+    {
+        value = static_cast<float>(2e-3 * (random.Uniform() - 0.5));
+    }
+    return values;
+}
+
+/** All that a device does to an update: clip, interval, quantize and pack at 4 bits. */
+void
+Quantize(benchmark::State& state)
+{
+    const auto update = MakeUpdate();
+    const auto rule = CreateObject<MaxAbsInterval>();
+    const auto quantizer = CreateObject<DpStochasticQuantizer>();
+    std::vector<float> values(update);
+    std::vector<uint8_t> payload(quantizer->GetPayloadSize(DIMENSION, 4));
+    FederatedRandom random(1);
+    double bound = GetUpdateNorm(CLIP_L1, values.data(), DIMENSION);
+    for (auto _ : state)
+    {
+        bound *= 1 - 1e-6; // so that every round really scales
+        ClipUpdate(CLIP_L1, bound, values.data(), DIMENSION);
+        const auto intervals = rule->GetIntervals(values.data(), {DIMENSION});
+        quantizer->Encode(values.data(), intervals, 4, random, payload.data());
+        benchmark::DoNotOptimize(payload.data());
+    }
+}
+
+void
+RandomWords(benchmark::State& state)
+{
+    std::vector<uint32_t> words(DIMENSION);
+    FederatedRandom random(1);
+    for (auto _ : state)
+    {
+        random.Fill(words.data(), words.size());
+        benchmark::DoNotOptimize(words.data());
+    }
+    state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * words.size() * 4));
+}
+
+void
+ExactDistortion(benchmark::State& state)
+{
+    const auto update = MakeUpdate();
+    const auto quantizer = CreateObject<DpStochasticQuantizer>();
+    for (auto _ : state)
+    {
+        benchmark::DoNotOptimize(
+            quantizer->GetDistortion(update.data(), {{0, DIMENSION, -1e-3F, 1e-3F}}, 4));
+    }
+}
+
+/** Unpack and fuse ten 4-bit updates that came in fragments of 2700 coordinates. */
+void
+FuseTenUpdates(benchmark::State& state)
+{
+    const std::size_t senders = 10;
+    std::vector<uint8_t> payload(BitPacker::GetSize(DIMENSION, 4), 0x5a);
+    std::vector<std::vector<uint8_t>> payloads(senders, payload);
+    std::vector<DeliveredUpdate> updates(senders);
+    for (std::size_t i = 0; i < senders; ++i)
+    {
+        updates[i].device = static_cast<uint32_t>(i);
+        updates[i].bits = 4;
+        updates[i].wireBits = 4;
+        updates[i].cellDistortion = 1;
+        updates[i].intervals = {{0, DIMENSION, -1e-3F, 1e-3F}};
+        for (std::size_t begin = 0; begin < DIMENSION; begin += 2700)
+        {
+            const std::size_t end = std::min(begin + 2700, DIMENSION);
+            updates[i].ranges.push_back({begin, end, payloads[i].data(), begin, 0});
+        }
+    }
+    const auto rule = CreateObject<EffectiveSnrFusion>();
+    std::vector<float> model(DIMENSION);
+    for (auto _ : state)
+    {
+        FuseUpdates(*rule, LOSS_RENORMALIZE, updates, model.data(), DIMENSION);
+        benchmark::DoNotOptimize(model.data());
+    }
+    // The floats that come out of the packed levels.
+    state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * senders * DIMENSION * 4));
+}
+
+/** As many floats as FuseTenUpdates decodes, copied. */
+void
+CopyTenUpdates(benchmark::State& state)
+{
+    std::vector<float> from(10 * DIMENSION, 1);
+    std::vector<float> to(from.size());
+    for (auto _ : state)
+    {
+        std::memcpy(to.data(), from.data(), from.size() * sizeof(float));
+        benchmark::DoNotOptimize(to.data());
+    }
+    state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * from.size() * 4));
+}
+
+BENCHMARK(Quantize)->Unit(benchmark::kMillisecond);
+BENCHMARK(RandomWords)->Unit(benchmark::kMillisecond);
+BENCHMARK(ExactDistortion)->Unit(benchmark::kMillisecond);
+BENCHMARK(FuseTenUpdates)->Unit(benchmark::kMillisecond);
+BENCHMARK(CopyTenUpdates)->Unit(benchmark::kMillisecond);
+
+} // namespace
