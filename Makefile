@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The commands of the README; `make help` lists them.
+
+WERROR ?= ON
+NATIVE ?= ON
+SANITIZE ?=
+JOBS ?= $(shell nproc)
+
+BUILD := build$(if $(SANITIZE),-$(SANITIZE))
+FLAGS := -DFEDERATED_WERROR=$(WERROR) -DFEDERATED_NATIVE=$(NATIVE) -DFEDERATED_SANITIZE=$(SANITIZE)
+ifeq ($(SANITIZE),)
+FLAGS += -DCMAKE_BUILD_TYPE=Release
+else
+FLAGS += -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g"
+endif
+CONFIGURE = cmake -S . -B $(BUILD) -G Ninja $(FLAGS) -Wno-dev --log-level=WARNING
+SOURCES = $(shell git ls-files '*.h' '*.cc')
+
+.DEFAULT_GOAL := help
+.PHONY: help run test build data bench format format-check lint docs clean
+
+help:
+	@echo 'make run           install, build, get MNIST, run the distortion study into results/'
+	@echo 'make test          install, build everything with warnings as errors, run every test'
+	@echo 'make build         install and build the library and the examples'
+	@echo 'make data          get MNIST into data/mnist'
+	@echo 'make bench         install, build and run the benchmarks'
+	@echo 'make format        format the sources (format-check: only say what is not formatted)'
+	@echo 'make lint          cppcheck and clang-tidy'
+	@echo 'make docs          the documentation as web pages, in build/doc'
+	@echo 'make clean         remove what was built'
+	@echo 'Options: SANITIZE=address|thread  WERROR=OFF  NATIVE=OFF  JOBS=$(JOBS)'
+
+run: build data
+	@mkdir -p results
+	$(BUILD)/examples/federated-distortion --output=results/distortion
+	tools/plot-distortion results/distortion.csv results/distortion.png
+
+test: data
+	@tools/install-dependencies build test
+	$(CONFIGURE)
+	cmake --build $(BUILD) -j $(JOBS)
+	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+build:
+	@tools/install-dependencies build
+	$(CONFIGURE)
+	cmake --build $(BUILD) -j $(JOBS) --target examples
+
+data:
+	@tools/get-mnist
+
+bench: data
+	@tools/install-dependencies build bench
+	$(CONFIGURE)
+	cmake --build $(BUILD) -j $(JOBS) --target federated-bench
+	$(BUILD)/bench/federated-bench
+
+format:
+	@tools/install-dependencies format
+	clang-format -i $(SOURCES)
+
+format-check:
+	@tools/install-dependencies format
+	clang-format --dry-run --Werror $(SOURCES)
+
+lint:
+	@tools/install-dependencies build test bench lint
+	$(CONFIGURE)
+	tools/lint $(BUILD) $(JOBS)
+
+docs:
+	@tools/install-dependencies docs
+	sphinx-build -q -W -b html doc $(BUILD)/doc
+
+clean:
+	rm -rf build build-address build-thread
