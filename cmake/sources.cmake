@@ -1,11 +1,14 @@
 # The one list of files, for all three builds. The wscript reads it too: one path a line.
 set(federated_sources
+    model/federated-number.cc
     model/federated-random.cc
     model/fusion/effective-snr-fusion.cc
     model/fusion/fusion-rule.cc
     model/fusion/resolution-fusion.cc
     model/fusion/uniform-fusion.cc
     model/fusion/update-fusion.cc
+    model/learning/federated-dataset.cc
+    model/learning/federated-partition.cc
     model/quantization/dp-stochastic-quantizer.cc
     model/quantization/fixed-interval.cc
     model/quantization/identity-quantizer.cc
@@ -24,12 +27,16 @@ set(federated_sources
 
 set(federated_headers
     model/federated-compat.h
+    model/federated-number.h
     model/federated-random.h
+    model/federated-version.h
     model/fusion/effective-snr-fusion.h
     model/fusion/fusion-rule.h
     model/fusion/resolution-fusion.h
     model/fusion/uniform-fusion.h
     model/fusion/update-fusion.h
+    model/learning/federated-dataset.h
+    model/learning/federated-partition.h
     model/quantization/dp-stochastic-quantizer.h
     model/quantization/fixed-interval.h
     model/quantization/identity-quantizer.h
@@ -52,6 +59,8 @@ set(federated_headers
 
 set(federated_test_sources
     test/bit-packer-test.cc
+    test/federated-dataset-test.cc
+    test/federated-partition-test.cc
     test/federated-random-test.cc
     test/federated-test-suite.cc
     test/fusion-test.cc
@@ -61,4 +70,5 @@ set(federated_test_sources
 )
 
 set(federated_examples
+    federated-distortion
 )

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "federated-number.h"
+
+#include <boost/lexical_cast/try_lexical_convert.hpp>
+#include <cmath>
+
+namespace ns3
+{
+
+bool
+FederatedNumber::ReadCount(const std::string& text, uint64_t& value)
+{
+    // Boost reads -1 as 2^64-1.
+    if (text.find_first_not_of("0123456789") != std::string::npos)
+    {
+        return false;
+    }
+    uint64_t number;
+    if (!boost::conversion::try_lexical_convert(text, number))
+    {
+        return false;
+    }
+    value = number;
+    return true;
+}
+
+bool
+FederatedNumber::ReadReal(const std::string& text, double& value)
+{
+    double number;
+    if (!boost::conversion::try_lexical_convert(text, number) || !std::isfinite(number))
+    {
+        return false;
+    }
+    value = number;
+    return true;
+}
+
+} // namespace ns3

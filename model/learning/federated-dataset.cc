@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "federated-dataset.h"
+
+#include "ns3/abort.h"
+#include "ns3/federated-random.h"
+
+#include <algorithm>
+#include <boost/iostreams/filter/gzip.hpp>
+#include <boost/iostreams/filtering_stream.hpp>
+#include <filesystem>
+#include <fstream>
+#include <new>
+
+namespace ns3
+{
+
+namespace
+{
+
+constexpr uint32_t MAX_SIDE = 4096;                  // largest number of rows or columns
+constexpr uint64_t MAX_BYTES = uint64_t{4} << 30;    // largest content of one file
+constexpr std::size_t CHUNK = std::size_t{1} << 20U; // bytes read at a time
+
+/** An IDX file of bytes: its dimensions and its content. */
+struct IdxFile
+{
+    std::vector<uint32_t> dimensions; //!< Samples first.
+    std::vector<uint8_t> content;     //!< As many bytes as the product of the dimensions.
+};
+
+/**
+ * @param stream Where to read.
+ * @param [out] word The next four bytes, most significant first.
+ * @return whether they were there.
+ */
+bool
+ReadWord(std::istream& stream, uint32_t& word)
+{
+    std::array<char, 4> bytes;
+    if (!stream.read(bytes.data(), bytes.size()))
+    {
+        return false;
+    }
+    word = 0;
+    for (char byte : bytes)
+    {
+        word = word << 8 | static_cast<uint8_t>(byte);
+    }
+    return true;
+}
+
+/**
+ * @param path Plain or gzip IDX file of bytes.
+ * @param dimensions How many dimensions it must have.
+ * @param [out] file What was read.
+ * @return what was wrong, empty if nothing.
+ */
+std::string
+ReadIdxContent(const std::string& path, std::size_t dimensions, IdxFile& file)
+{
+    std::error_code status;
+    const auto type = std::filesystem::status(path, status).type();
+    if (type == std::filesystem::file_type::not_found)
+    {
+        return "there is no such file";
+    }
+    if (type == std::filesystem::file_type::directory)
+    {
+        return "it is a folder, not a file";
+    }
+    if (type != std::filesystem::file_type::regular)
+    {
+        return "it is not a file that can be read";
+    }
+    const uint64_t size = std::filesystem::file_size(path, status);
+    std::ifstream plain(path, std::ios::binary);
+    if (status || !plain)
+    {
+        return "it cannot be opened for reading";
+    }
+    const bool compressed = plain.get() == 0x1f && plain.get() == 0x8b;
+    plain.clear();
+    plain.seekg(0);
+
+    boost::iostreams::filtering_istream stream;
+    if (compressed)
+    {
+        stream.push(boost::iostreams::gzip_decompressor());
+    }
+    stream.push(plain);
+
+    const uint32_t expectedMagic = 0x800 + static_cast<uint32_t>(dimensions);
+    uint32_t magic;
+    if (!ReadWord(stream, magic))
+    {
+        return stream.bad() ? "its gzip data is damaged" : "it ends inside the header";
+    }
+    if (magic != expectedMagic)
+    {
+        return "it does not start as an IDX file of bytes with " + std::to_string(dimensions) +
+               (dimensions == 1 ? " dimension" : " dimensions");
+    }
+    uint64_t expected = 1;
+    for (std::size_t i = 0; i < dimensions; ++i)
+    {
+        uint32_t length;
+        if (!ReadWord(stream, length))
+        {
+            return stream.bad() ? "its gzip data is damaged" : "it ends inside the header";
+        }
+        if (length == 0)
+        {
+            return i == 0 ? "it holds no samples" : "its images have no pixels";
+        }
+        if (i > 0 && length > MAX_SIDE)
+        {
+            return "its images have a side of " + std::to_string(length) + " pixels, more than " +
+                   std::to_string(MAX_SIDE);
+        }
+        file.dimensions.push_back(length);
+        expected *= length; // at most 2^32 * 2^12 * 2^12
+    }
+    if (expected > MAX_BYTES)
+    {
+        return "its header promises " + std::to_string(expected) + " bytes, more than " +
+               std::to_string(MAX_BYTES);
+    }
+    if (!compressed && size < 4 * (1 + dimensions) + expected)
+    {
+        return "it is truncated: its header promises " + std::to_string(expected) +
+               " bytes of content, but there are " + std::to_string(size - 4 * (1 + dimensions));
+    }
+    if (!compressed)
+    {
+        file.content.reserve(expected);
+    }
+    // The memory grows with the content that is there, whatever the header of a gzip file promises.
+    while (file.content.size() < expected)
+    {
+        const std::size_t before = file.content.size();
+        const std::size_t wanted = std::min<uint64_t>(CHUNK, expected - before);
+        file.content.resize(before + wanted);
+        stream.read(reinterpret_cast<char*>(file.content.data() + before),
+                    static_cast<std::streamsize>(wanted));
+        if (stream.bad())
+        {
+            return compressed ? "its gzip data is damaged" : "reading it failed";
+        }
+        if (stream.gcount() < static_cast<std::streamsize>(wanted))
+        {
+            return "it is truncated: its header promises " + std::to_string(expected) +
+                   " bytes of content, but there are " + std::to_string(before + stream.gcount());
+        }
+    }
+    if (stream.get() != std::istream::traits_type::eof())
+    {
+        return "it has bytes after the " + std::to_string(expected) + " that its header promises";
+    }
+    if (stream.bad())
+    {
+        return compressed ? "its gzip data is damaged" : "reading it failed";
+    }
+    return "";
+}
+
+/**
+ * Read an IDX file, with every failure as a sentence.
+ * @param path Plain or gzip IDX file of bytes.
+ * @param dimensions How many dimensions it must have.
+ * @param [out] file What was read.
+ * @param [out] error What was wrong.
+ * @return whether it was read.
+ */
+bool
+ReadIdx(const std::string& path, std::size_t dimensions, IdxFile& file, std::string& error)
+{
+    std::string reason;
+    try
+    {
+        reason = ReadIdxContent(path, dimensions, file);
+    }
+    catch (const std::bad_alloc&)
+    {
+        reason = "there is not enough memory for it";
+    }
+    catch (const std::exception& exception)
+    {
+        reason = exception.what();
+    }
+    if (!reason.empty())
+    {
+        error = "Cannot read '" + path + "': " + reason + ".";
+    }
+    return reason.empty();
+}
+
+} // namespace
+
+FederatedDataset::FederatedDataset(uint32_t rows,
+                                   uint32_t columns,
+                                   uint32_t classes,
+                                   std::vector<uint8_t> pixels,
+                                   std::vector<uint8_t> labels)
+    : m_rows(rows),
+      m_columns(columns),
+      m_classes(classes),
+      m_pixels(std::move(pixels)),
+      m_labels(std::move(labels))
+{
+    NS_ABORT_MSG_IF(classes < 1 || classes > 256, classes << " classes, not 1..256");
+    NS_ABORT_MSG_IF(m_pixels.size() != m_labels.size() * rows * columns,
+                    m_pixels.size() << " pixels for " << m_labels.size() << " images of " << rows
+                                    << " x " << columns);
+    NS_ABORT_MSG_IF(std::any_of(m_labels.begin(),
+                                m_labels.end(),
+                                [classes](uint8_t label) { return label >= classes; }),
+                    "a label is not below the number of classes, " << classes);
+}
+
+std::shared_ptr<const FederatedDataset>
+FederatedDataset::LoadIdx(const std::string& imagesPath,
+                          const std::string& labelsPath,
+                          std::string& error,
+                          uint32_t classes)
+{
+    if (classes < 1 || classes > 256)
+    {
+        error = "Cannot read '" + labelsPath + "' with " + std::to_string(classes) +
+                " classes: there can be 1 to 256.";
+        return nullptr;
+    }
+    IdxFile labels;
+    IdxFile images;
+    if (!ReadIdx(labelsPath, 1, labels, error) || !ReadIdx(imagesPath, 3, images, error))
+    {
+        return nullptr;
+    }
+    if (images.dimensions[0] != labels.dimensions[0])
+    {
+        error = "Cannot use '" + imagesPath + "' with '" + labelsPath + "': there are " +
+                std::to_string(images.dimensions[0]) + " images but " +
+                std::to_string(labels.dimensions[0]) + " labels.";
+        return nullptr;
+    }
+    const auto wrong = std::find_if(labels.content.begin(),
+                                    labels.content.end(),
+                                    [classes](uint8_t label) { return label >= classes; });
+    if (wrong != labels.content.end())
+    {
+        error = "Cannot use '" + labelsPath + "': the label of sample " +
+                std::to_string(wrong - labels.content.begin()) + " is " + std::to_string(*wrong) +
+                ", but there are " + std::to_string(classes) + " classes.";
+        return nullptr;
+    }
+    return std::make_shared<const FederatedDataset>(images.dimensions[1],
+                                                    images.dimensions[2],
+                                                    classes,
+                                                    std::move(images.content),
+                                                    std::move(labels.content));
+}
+
+FederatedData
+FederatedData::LoadDirectory(const std::string& folder, std::string& error)
+{
+    static const std::array<const char*, 4> NAMES{"train-images-idx3-ubyte",
+                                                  "train-labels-idx1-ubyte",
+                                                  "t10k-images-idx3-ubyte",
+                                                  "t10k-labels-idx1-ubyte"};
+    const std::string advice = " ('make data' gets MNIST into data/mnist).";
+    std::error_code status;
+    if (!std::filesystem::is_directory(folder, status))
+    {
+        error = "There is no data folder '" + folder + "'" + advice;
+        return {};
+    }
+    std::array<std::string, 4> paths;
+    for (std::size_t i = 0; i < NAMES.size(); ++i)
+    {
+        paths[i] = (std::filesystem::path(folder) / NAMES[i]).string();
+        if (!std::filesystem::exists(paths[i], status))
+        {
+            paths[i] += ".gz";
+        }
+        if (!std::filesystem::exists(paths[i], status))
+        {
+            error = "The data folder '" + folder + "' has neither " + NAMES[i] + " nor " +
+                    NAMES[i] + ".gz" + advice;
+            return {};
+        }
+    }
+    FederatedData data;
+    data.train = FederatedDataset::LoadIdx(paths[0], paths[1], error);
+    if (!data.train)
+    {
+        return {};
+    }
+    data.test = FederatedDataset::LoadIdx(paths[2], paths[3], error);
+    if (!data.test)
+    {
+        return {};
+    }
+    if (data.train->GetRows() != data.test->GetRows() ||
+        data.train->GetColumns() != data.test->GetColumns())
+    {
+        error = "Cannot use '" + paths[0] + "' with '" + paths[2] +
+                "': their images have different sizes.";
+        return {};
+    }
+    return data;
+}
+
+FederatedData
+FederatedData::MakeSynthetic(uint64_t seed,
+                             uint32_t trainSamples,
+                             uint32_t testSamples,
+                             uint32_t rows,
+                             uint32_t columns,
+                             uint32_t classes)
+{
+    NS_ABORT_MSG_IF(classes < 1 || classes > 256, classes << " classes, not 1..256");
+    NS_ABORT_MSG_IF(rows < 1 || columns < 1, "images of " << rows << " x " << columns);
+    constexpr int BLOBS = 4; // soft spots of a class
+    const std::size_t features = static_cast<std::size_t>(rows) * columns;
+
+    std::vector<double> prototypes(classes * features);
+    FederatedRandom random(seed, FederatedRandom::SYNTHETIC_DATA);
+    const double radius = std::max(1.0, 0.22 * std::min(rows, columns));
+    for (uint32_t label = 0; label < classes; ++label)
+    {
+        double* prototype = prototypes.data() + label * features;
+        for (int blob = 0; blob < BLOBS; ++blob)
+        {
+            const double centerRow = (0.2 + 0.6 * random.Uniform()) * (rows - 1);
+            const double centerColumn = (0.2 + 0.6 * random.Uniform()) * (columns - 1);
+            for (std::size_t i = 0; i < features; ++i)
+            {
+                const double dr = (static_cast<double>(i / columns) - centerRow) / radius;
+                const double dc = (static_cast<double>(i % columns) - centerColumn) / radius;
+                const double height = std::max(0.0, 1 - dr * dr - dc * dc);
+                prototype[i] = std::min(1.0, prototype[i] + height);
+            }
+        }
+    }
+
+    const auto make = [&](uint32_t samples, uint32_t part)
+    {
+        FederatedRandom noise(seed, FederatedRandom::SYNTHETIC_DATA, part);
+        std::vector<uint8_t> labels(samples);
+        std::vector<uint8_t> pixels(samples * features);
+        for (uint32_t sample = 0; sample < samples; ++sample)
+        {
+            labels[sample] = static_cast<uint8_t>(sample % classes);
+            const double* prototype = prototypes.data() + labels[sample] * features;
+            uint8_t* image = pixels.data() + sample * features;
+            const int shiftRow = static_cast<int>(noise.Below(3)) - 1;
+            const int shiftColumn = static_cast<int>(noise.Below(3)) - 1;
+            const double brightness = 0.5 + 0.5 * noise.Uniform();
+            for (int row = 0; row < static_cast<int>(rows); ++row)
+            {
+                for (int column = 0; column < static_cast<int>(columns); ++column)
+                {
+                    // One word gives the grain (upper 16 bits) and the speckle (1 pixel in 64).
+                    const uint32_t word = noise();
+                    const int fromRow = row - shiftRow;
+                    const int fromColumn = column - shiftColumn;
+                    double value = 0;
+                    if (fromRow >= 0 && fromRow < static_cast<int>(rows) && fromColumn >= 0 &&
+                        fromColumn < static_cast<int>(columns))
+                    {
+                        value = brightness * prototype[fromRow * columns + fromColumn];
+                    }
+                    const double grain = static_cast<double>(word >> 16) * 0x1p-16;
+                    value *= 0.7 + 0.6 * grain;
+                    if (word % 64 == 0)
+                    {
+                        value = grain;
+                    }
+                    image[row * columns + column] =
+                        static_cast<uint8_t>(std::min(255.0, 255 * value));
+                }
+            }
+        }
+        return std::make_shared<const FederatedDataset>(
+            rows, columns, classes, std::move(pixels), std::move(labels));
+    };
+    return {make(trainSamples, 1), make(testSamples, 2)};
+}
+
+} // namespace ns3
