@@ -1,5 +1,8 @@
 # The one list of files, for all three builds. The wscript reads it too: one path a line.
 set(federated_sources
+    helper/federated-command-line.cc
+    helper/federated-output-file.cc
+    helper/federated-result-line.cc
     model/federated-number.cc
     model/federated-random.cc
     model/fusion/effective-snr-fusion.cc
@@ -26,6 +29,9 @@ set(federated_sources
 )
 
 set(federated_headers
+    helper/federated-command-line.h
+    helper/federated-output-file.h
+    helper/federated-result-line.h
     model/federated-compat.h
     model/federated-number.h
     model/federated-random.h
@@ -59,7 +65,10 @@ set(federated_headers
 
 set(federated_test_sources
     test/bit-packer-test.cc
+    test/federated-command-line-test.cc
     test/federated-dataset-test.cc
+    test/federated-number-test.cc
+    test/federated-output-test.cc
     test/federated-partition-test.cc
     test/federated-random-test.cc
     test/federated-test-suite.cc

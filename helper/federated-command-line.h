@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FEDERATED_COMMAND_LINE_H
+#define FEDERATED_COMMAND_LINE_H
+
+#include "ns3/command-line.h"
+#include "ns3/nstime.h"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief The strict command line of every example.
+ *
+ * ns-3's CommandLine reads 5x as 5, wraps -1, keeps stray words and aborts on a wrong unit. This
+ * reader takes the same options (ours, --PrintHelp and its kin, global values such as --RngRun, and
+ * --ns3::Class::Attribute=value), and answers everything else with one sentence before anything was
+ * built or written. Campaign tools read our options and their defaults from --PrintHelp; therefore
+ * help texts contain no brackets and no double dash.
+ */
+class FederatedCommandLine
+{
+  public:
+    /** Says what is wrong with a value, in words that follow "--name=value "; empty if nothing. */
+    using Check = std::function<std::string(const std::string& value)>;
+
+    /**
+     * @param file The example's __FILE__, which gives its name.
+     * @param usage What the example does.
+     */
+    FederatedCommandLine(const std::string& file, const std::string& usage);
+
+    FederatedCommandLine(const FederatedCommandLine&) = delete;
+    FederatedCommandLine& operator=(const FederatedCommandLine&) = delete;
+
+    /**
+     * Add a whole number.
+     * @param name Name of the option.
+     * @param help What it means; the range is added.
+     * @param [in,out] value Its default, and where the value goes.
+     * @param min Smallest value.
+     * @param max Largest value.
+     */
+    void AddCount(const std::string& name,
+                  const std::string& help,
+                  uint32_t& value,
+                  uint32_t min,
+                  uint32_t max);
+
+    /**
+     * Add a real number.
+     * @param name Name of the option.
+     * @param help What it means; the range is added.
+     * @param [in,out] value Its default, and where the value goes.
+     * @param min Smallest value.
+     * @param max Largest value.
+     */
+    void AddReal(const std::string& name,
+                 const std::string& help,
+                 double& value,
+                 double min,
+                 double max);
+
+    /**
+     * Add a time, which a user writes with its unit: 500ms, 4s, 1.5min.
+     * @param name Name of the option.
+     * @param help What it means; the range is added.
+     * @param [in,out] value Its default, and where the value goes.
+     * @param min Smallest value.
+     * @param max Largest value.
+     */
+    void AddTime(const std::string& name, const std::string& help, Time& value, Time min, Time max);
+
+    /**
+     * Add a choice among words.
+     * @param name Name of the option.
+     * @param help What it means; the words are added.
+     * @param [in,out] value Its default, and where the value goes.
+     * @param choices The words.
+     */
+    void AddChoice(const std::string& name,
+                   const std::string& help,
+                   std::string& value,
+                   const std::vector<std::string>& choices);
+
+    /**
+     * Add a text.
+     * @param name Name of the option.
+     * @param help What it means.
+     * @param [in,out] value Its default, and where the value goes.
+     * @param check What else must hold for the text, besides not being empty.
+     */
+    void AddText(const std::string& name,
+                 const std::string& help,
+                 std::string& value,
+                 const Check& check = nullptr);
+
+    /**
+     * Add a switch: --name alone, --name=true or --name=false.
+     * @param name Name of the option.
+     * @param help What it means.
+     * @param [in,out] value Its default, and where the value goes.
+     */
+    void AddFlag(const std::string& name, const std::string& help, bool& value);
+
+    /**
+     * Add --data=DIR, a folder that must exist, given or not.
+     * @param [in,out] folder Its default, and where the value goes.
+     */
+    void AddData(std::string& folder);
+
+    /**
+     * Add --output=PREFIX, the start of the path of every file that the example writes. The folder
+     * must exist and be writable, given or not.
+     * @param [in,out] prefix Its default (empty: nothing is written), and where the value goes.
+     */
+    void AddOutput(std::string& prefix);
+
+    /**
+     * Read the options. --PrintHelp and its kin print and end the process with exit code 0.
+     * @param argc Number of words.
+     * @param argv The words, the program first.
+     * @param [out] error On failure, one sentence that says what was wrong.
+     * @return whether every option was right.
+     */
+    bool Parse(int argc, char* argv[], std::string& error);
+
+    /**
+     * Read the options, or end the process as Fail does.
+     * @param argc Number of words.
+     * @param argv The words, the program first.
+     */
+    void ParseOrExit(int argc, char* argv[]);
+
+    /**
+     * Print one sentence on standard error and end the process with exit code 1.
+     * @param error What was wrong, such as the error of a data loader.
+     */
+    [[noreturn]] void Fail(const std::string& error) const;
+
+  private:
+    /** An option of the example. */
+    struct Option
+    {
+        std::string name;  //!< Its name, without dashes.
+        std::string text;  //!< Its default, as --PrintHelp shows it.
+        bool isFlag;       //!< Whether the name alone is enough.
+        bool checkDefault; //!< Whether the default has to be read too, because it may be wrong.
+        Check read;        //!< Checks a value, and stores it when it is right.
+    };
+
+    /**
+     * @param option The option.
+     * @param help What it means.
+     */
+    void Add(Option option, const std::string& help);
+
+    /**
+     * @param words The words after the program.
+     * @return the error, empty if there is none.
+     */
+    std::string ReadAll(const std::vector<std::string>& words);
+
+    /**
+     * @param name Name of an option of the example or of ns-3.
+     * @param hasValue Whether an equal sign follows.
+     * @param value What follows it.
+     * @return the error, empty if there is none.
+     */
+    std::string ReadOne(const std::string& name, bool hasValue, const std::string& value);
+
+    CommandLine m_commandLine;    //!< Prints the help.
+    std::deque<Option> m_options; //!< The options; their addresses stay.
+};
+
+} // namespace ns3
+
+#endif // FEDERATED_COMMAND_LINE_H
