@@ -250,8 +250,8 @@ void
 FederatedCommandLine::AddTime(const std::string& name,
                               const std::string& help,
                               Time& value,
-                              Time min,
-                              Time max)
+                              const Time& min,
+                              const Time& max)
 {
     const std::string range = ToText(min.GetSeconds()) + "s to " + ToText(max.GetSeconds()) + "s";
     const auto read = [&value, min, max, range](const std::string& text) -> std::string

@@ -76,7 +76,11 @@ class FederatedCommandLine
      * @param min Smallest value.
      * @param max Largest value.
      */
-    void AddTime(const std::string& name, const std::string& help, Time& value, Time min, Time max);
+    void AddTime(const std::string& name,
+                 const std::string& help,
+                 Time& value,
+                 const Time& min,
+                 const Time& max);
 
     /**
      * Add a choice among words.

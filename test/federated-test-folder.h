@@ -46,7 +46,7 @@ class FederatedTestFolder : public testing::Test
      */
     std::string Write(const std::string& name, const std::string& content) const
     {
-        const std::string path = m_folder + "/" + name;
+        std::string path = m_folder + "/" + name;
         std::ofstream(path, std::ios::binary) << content;
         return path;
     }

@@ -333,12 +333,15 @@ FederatedData::MakeSynthetic(uint64_t seed,
         {
             const double centerRow = (0.2 + 0.6 * random.Uniform()) * (rows - 1);
             const double centerColumn = (0.2 + 0.6 * random.Uniform()) * (columns - 1);
-            for (std::size_t i = 0; i < features; ++i)
+            for (uint32_t row = 0; row < rows; ++row)
             {
-                const double dr = (static_cast<double>(i / columns) - centerRow) / radius;
-                const double dc = (static_cast<double>(i % columns) - centerColumn) / radius;
-                const double height = std::max(0.0, 1 - dr * dr - dc * dc);
-                prototype[i] = std::min(1.0, prototype[i] + height);
+                for (uint32_t column = 0; column < columns; ++column)
+                {
+                    const double dr = (row - centerRow) / radius;
+                    const double dc = (column - centerColumn) / radius;
+                    double& pixel = prototype[row * columns + column];
+                    pixel = std::min(1.0, pixel + std::max(0.0, 1 - dr * dr - dc * dc));
+                }
             }
         }
     }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <boost/random/gamma_distribution.hpp>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -63,8 +64,7 @@ DirichletSizes(uint32_t items, uint32_t parts, double alpha, FederatedRandom& ra
     {
         sum += shares[i];
         const uint32_t end =
-            i + 1 == parts ? items
-                           : std::min(items, static_cast<uint32_t>(items * (sum / total) + 0.5));
+            i + 1 == parts ? items : static_cast<uint32_t>(std::llround(items * (sum / total)));
         sizes[i] = end - before;
         before = end;
     }
