@@ -45,7 +45,7 @@ test: data
 build:
 	@tools/install-dependencies build
 	$(CONFIGURE)
-	cmake --build $(BUILD) -j $(JOBS) --target examples
+	cmake --build $(BUILD) -j $(JOBS) --target federated examples
 
 data:
 	@tools/get-mnist

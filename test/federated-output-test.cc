@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/federated-output-file.h"
-#include "ns3/federated-result-line.h"
-#include "ns3/federated-version.h"
 
 #include "federated-test-folder.h"
+
+#include "ns3/federated-result-line.h"
+#include "ns3/federated-version.h"
 
 #include <gtest/gtest.h>
 
