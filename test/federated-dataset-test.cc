@@ -298,7 +298,7 @@ TEST(FederatedDataset, SyntheticSetsAreMostlyBlackAndCanBeLearned)
                 zeros += data.train->GetPixels(i)[j] == 0 ? 1 : 0;
             }
         }
-        EXPECT_GT(zeros / (1000.0 * features), 0.4);
+        EXPECT_GT(zeros / (1000.0 * features), 0.7);
         double correct = 0;
         for (uint32_t i = 0; i < data.test->GetSize(); ++i)
         {

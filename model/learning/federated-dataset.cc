@@ -325,7 +325,7 @@ FederatedData::MakeSynthetic(uint64_t seed,
 
     std::vector<double> prototypes(classes * features);
     FederatedRandom random(seed, FederatedRandom::SYNTHETIC_DATA);
-    const double radius = std::max(1.0, 0.22 * std::min(rows, columns));
+    const double radius = std::max(1.0, 0.15 * std::min(rows, columns));
     for (uint32_t label = 0; label < classes; ++label)
     {
         double* prototype = prototypes.data() + label * features;
