@@ -5,8 +5,11 @@ set(federated_sources
     helper/federated-result-line.cc
     model/federated-number.cc
     model/federated-random.cc
+    model/fusion/cluster-size-policy.cc
     model/fusion/effective-snr-fusion.cc
     model/fusion/fusion-rule.cc
+    model/fusion/optimal-cluster-sizes.cc
+    model/fusion/random-cluster-sizes.cc
     model/fusion/resolution-fusion.cc
     model/fusion/uniform-fusion.cc
     model/fusion/update-fusion.cc
@@ -36,8 +39,11 @@ set(federated_headers
     model/federated-number.h
     model/federated-random.h
     model/federated-version.h
+    model/fusion/cluster-size-policy.h
     model/fusion/effective-snr-fusion.h
     model/fusion/fusion-rule.h
+    model/fusion/optimal-cluster-sizes.h
+    model/fusion/random-cluster-sizes.h
     model/fusion/resolution-fusion.h
     model/fusion/uniform-fusion.h
     model/fusion/update-fusion.h
@@ -65,6 +71,7 @@ set(federated_headers
 
 set(federated_test_sources
     test/bit-packer-test.cc
+    test/cluster-sizes-test.cc
     test/federated-command-line-test.cc
     test/federated-dataset-test.cc
     test/federated-number-test.cc

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef OPTIMAL_CLUSTER_SIZES_H
+#define OPTIMAL_CLUSTER_SIZES_H
+
+#include "cluster-size-policy.h"
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief Cluster sizes that minimize the deviation term of the convergence bound (the paper's CSO).
+ *
+ * Solves min sum_m c_m (8 C^2 / (2^b_m - 1)^2 + sigma2_m) under the constraints of
+ * ClusterSizePolicy (problem op1), exactly: a depth-first search over the groups, those of equal
+ * wire bits taken together, that leaves out what cannot be better. That is known from the
+ * Lagrangian bound of the groups to come (bits priced into the cost, at several prices), from what
+ * is left of the budget modulo the differences of bits, and from having tried the same groups with
+ * as many devices and bits left at no higher cost. M = 20, N = 1000 takes some hundred to some
+ * thousand nodes.
+ *
+ * Costs are whole multiples of 2^-s of the largest one, with an s for which no sum overflows 64
+ * bits (45 for N = 1000 and 16 bits): sums are exact, and ties are ties.
+ *
+ * Among equally good vectors the one with the most devices in the first group wins, then in the
+ * second, and so on, where groups are ordered by wire bits, then by cost, then as they are given.
+ */
+class OptimalClusterSizes : public ClusterSizePolicy
+{
+  public:
+    /**
+     * Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    OptimalClusterSizes();
+    ~OptimalClusterSizes() override;
+
+    /** @return how many nodes the last search visited. */
+    uint64_t GetNodes() const;
+
+  private:
+    std::vector<uint32_t> DoChoose(const std::vector<ClusterGroup>& groups,
+                                   uint32_t participants,
+                                   uint64_t budget) override;
+
+    // Attributes
+    double m_constant; //!< Stands for C.
+
+    // State
+    uint64_t m_nodes = 0; //!< Nodes that the last search visited.
+};
+
+} // namespace ns3
+
+#endif // OPTIMAL_CLUSTER_SIZES_H
