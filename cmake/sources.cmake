@@ -28,6 +28,7 @@ set(federated_sources
     model/quantization/randomized-response-quantizer.cc
     model/quantization/unbiased-stochastic-quantizer.cc
     model/quantization/update-clipping.cc
+    model/theory/convergence-bound.cc
     model/wire/bit-packer.cc
 )
 
@@ -65,6 +66,7 @@ set(federated_headers
     model/quantization/randomized-response-quantizer.h
     model/quantization/unbiased-stochastic-quantizer.h
     model/quantization/update-clipping.h
+    model/theory/convergence-bound.h
     model/wire/bit-packer.h
     model/wire/little-endian.h
 )
@@ -72,6 +74,7 @@ set(federated_headers
 set(federated_test_sources
     test/bit-packer-test.cc
     test/cluster-sizes-test.cc
+    test/convergence-bound-test.cc
     test/federated-command-line-test.cc
     test/federated-dataset-test.cc
     test/federated-number-test.cc
