@@ -75,6 +75,7 @@ set(federated_test_sources
     test/bit-packer-test.cc
     test/cluster-sizes-test.cc
     test/convergence-bound-test.cc
+    test/convergence-lemmas-test.cc
     test/federated-command-line-test.cc
     test/federated-dataset-test.cc
     test/federated-number-test.cc

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace ns3
 {
@@ -35,10 +36,9 @@ struct Item
 /** All groups of the same wire bits. Of these, cheap ones are filled before others get a second. */
 struct Layer
 {
-    std::vector<Item> items; //!< The groups, by cost.
-    int64_t bits;            //!< Wire bits of one device.
-    std::vector<int64_t>
-        costs; //!< Cost of as many devices as the layer has items, and of each more.
+    std::vector<Item> items;    //!< The groups, by cost.
+    int64_t bits;               //!< Wire bits of one device.
+    std::vector<int64_t> costs; //!< Cost of Least() devices, of one more, and so on.
 
     /** @return the fewest devices. */
     int64_t Least() const
