@@ -1,0 +1,61 @@
+## -*- Mode: python; py-indent-offset: 4; indent-tabs-mode: nil; coding: utf-8; -*-
+# SPDX-License-Identifier: GPL-2.0-only
+# The module in ns-3.35 and earlier trees, which are built with waf. Later ones read CMakeLists.txt.
+
+import re
+
+BOOST_LIBS = ['iostreams']
+
+
+def listed(ctx, name):
+    """The paths of one list in cmake/sources.cmake, the one list of files for all builds."""
+    text = ctx.path.find_node('cmake/sources.cmake').read()
+    return re.search(r'^set\(%s$(.*?)^\)' % name, text, re.MULTILINE | re.DOTALL).group(1).split()
+
+
+def dependencies(ctx):
+    """The ns-3 modules that CMakeLists.txt links."""
+    return re.findall(r'\$\{lib([\w-]+)\}', ctx.path.find_node('CMakeLists.txt').read())
+
+
+def required_boost_libs(conf):
+    conf.env['REQUIRED_BOOST_LIBS'] += BOOST_LIBS
+
+
+def configure(conf):
+    if conf.missing_boost_libs('federated', 'Federated learning', BOOST_LIBS):
+        return
+    conf.check_cfg(package='eigen3', args='--cflags', uselib_store='EIGEN3', mandatory=False)
+    if not conf.check_nonfatal(features='cxx', header_name='Eigen/Core', uselib_store='EIGEN3',
+                               includes=conf.env['INCLUDES_EIGEN3'] or ['/usr/include/eigen3']):
+        conf.env['MODULES_NOT_BUILT'].append('federated')
+        conf.report_optional_feature('federated', 'Federated learning', False, 'Eigen not found')
+        return
+    conf.env['FEDERATED_GTEST'] = bool(conf.check_nonfatal(
+        features='cxx cxxprogram', header_name='gtest/gtest.h', lib='gtest', use='PTHREAD',
+        uselib_store='GTEST'))
+    conf.report_optional_feature('federated', 'Federated learning', True, '')
+    conf.report_optional_feature('federated-test', 'Federated learning tests',
+                                 conf.env['FEDERATED_GTEST'], 'GoogleTest not found')
+
+
+def build(bld):
+    module = bld.create_ns3_module('federated', dependencies(bld))
+    module.source = listed(bld, 'federated_sources')
+    module.use += ['BOOST', 'EIGEN3', 'PTHREAD']
+
+    headers = bld(features='ns3header')
+    headers.module = 'federated'
+    headers.source = listed(bld, 'federated_headers')
+
+    if bld.env['FEDERATED_GTEST']:
+        tests = bld.create_ns3_module_test_library('federated')
+        tests.source = listed(bld, 'federated_test_sources')
+        tests.use += ['BOOST', 'EIGEN3', 'GTEST', 'PTHREAD']
+        tests.env.append_value('DEFINES', 'FEDERATED_SOURCE_DIR="%s"' % bld.path.abspath())
+
+    if bld.env['ENABLE_EXAMPLES']:
+        for name in listed(bld, 'federated_examples'):
+            program = bld.create_ns3_program(name, ['federated'] + dependencies(bld))
+            program.path = bld.path.find_dir('examples')
+            program.source = name + '.cc'
