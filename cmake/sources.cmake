@@ -13,8 +13,18 @@ set(federated_sources
     model/fusion/resolution-fusion.cc
     model/fusion/uniform-fusion.cc
     model/fusion/update-fusion.cc
+    model/learning/dense-kernel.cc
     model/learning/federated-dataset.cc
     model/learning/federated-partition.cc
+    model/learning/learning-model.cc
+    model/learning/lenet-kernel.cc
+    model/learning/lenet-model.cc
+    model/learning/local-trainer.cc
+    model/learning/logistic-model.cc
+    model/learning/mlp-model.cc
+    model/learning/model-evaluator.cc
+    model/learning/model-kernel.cc
+    model/learning/worker-pool.cc
     model/quantization/dp-stochastic-quantizer.cc
     model/quantization/fixed-interval.cc
     model/quantization/identity-quantizer.cc
@@ -48,8 +58,24 @@ set(federated_headers
     model/fusion/resolution-fusion.h
     model/fusion/uniform-fusion.h
     model/fusion/update-fusion.h
+    model/learning/dense-kernel.h
     model/learning/federated-dataset.h
     model/learning/federated-partition.h
+    model/learning/learning-model.h
+    model/learning/learning-rate-schedule.h
+    model/learning/lenet-kernel.h
+    model/learning/lenet-model.h
+    model/learning/local-trainer.h
+    model/learning/logistic-model.h
+    model/learning/mlp-model.h
+    model/learning/model-evaluator.h
+    model/learning/model-kernel.h
+    model/learning/sample-batch.h
+    model/learning/sample-gatherer.h
+    model/learning/sample-shape.h
+    model/learning/softmax.h
+    model/learning/weighted-rows.h
+    model/learning/worker-pool.h
     model/quantization/dp-stochastic-quantizer.h
     model/quantization/fixed-interval.h
     model/quantization/identity-quantizer.h
@@ -84,9 +110,13 @@ set(federated_test_sources
     test/federated-random-test.cc
     test/federated-test-suite.cc
     test/fusion-test.cc
+    test/local-trainer-test.cc
+    test/model-evaluator-test.cc
+    test/model-kernel-test.cc
     test/quantizer-test.cc
     test/type-ids-test.cc
     test/update-preparation-test.cc
+    test/worker-pool-test.cc
 )
 
 set(federated_examples

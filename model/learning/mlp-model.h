@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef MLP_MODEL_H
+#define MLP_MODEL_H
+
+#include "learning-model.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief A multilayer perceptron: ReLU, softmax cross-entropy.
+ *
+ * The paper's 784-200-10 has d = 159,010. See DenseKernel for the layout.
+ */
+class MlpModel : public LearningModel
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    /**
+     * @param sizes Units of each hidden layer, separated by commas; empty for none.
+     * @return false if that is not a list of numbers in 1..65535; the model is then unchanged.
+     */
+    bool SetHiddenLayers(std::string sizes);
+
+    /** @return the hidden layers as they were set. */
+    std::string GetHiddenLayers() const;
+
+  private:
+    std::unique_ptr<ModelKernel<float>> DoCreateKernel(const SampleShape& shape) const override;
+    std::unique_ptr<ModelKernel<double>> DoCreateDoubleKernel(
+        const SampleShape& shape) const override;
+
+    /**
+     * @param shape Size of an image and number of classes.
+     * @return inputs, hidden units of each layer, classes.
+     */
+    std::vector<std::size_t> GetWidths(const SampleShape& shape) const;
+
+    // Attributes
+    std::string m_hiddenLayers;              //!< As set.
+    std::vector<std::size_t> m_hiddenWidths; //!< As numbers.
+};
+
+} // namespace ns3
+
+#endif // MLP_MODEL_H

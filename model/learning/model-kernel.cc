@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "model-kernel.h"
+
+#include "softmax.h"
+
+#include "ns3/assert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace ns3
+{
+
+template <typename Scalar>
+ModelKernel<Scalar>::ModelKernel(std::vector<ModelLayer> layers,
+                                 std::size_t classes,
+                                 double initialRange)
+    : m_layers(std::move(layers)),
+      m_classes(classes),
+      m_initialRange(initialRange)
+{
+}
+
+template <typename Scalar>
+std::size_t
+ModelKernel<Scalar>::GetDimension() const
+{
+    return m_layers.back().begin + m_layers.back().size;
+}
+
+template <typename Scalar>
+const std::vector<ModelLayer>&
+ModelKernel<Scalar>::GetLayers() const
+{
+    return m_layers;
+}
+
+template <typename Scalar>
+void
+ModelKernel<Scalar>::Initialize(FederatedRandom& random, Scalar* w) const
+{
+    for (const ModelLayer& layer : m_layers)
+    {
+        const double range = m_initialRange > 0 ? m_initialRange : 1 / std::sqrt(layer.fanIn);
+        for (std::size_t j = layer.begin; j < layer.begin + layer.size; ++j)
+        {
+            w[j] = static_cast<Scalar>(range * (2 * random.Uniform() - 1));
+        }
+    }
+}
+
+template <typename Scalar>
+Scalar
+ModelKernel<Scalar>::AddGradient(const SampleBatch<Scalar>& batch,
+                                 const Scalar* w,
+                                 Scalar factor,
+                                 Scalar* target)
+{
+    NS_ASSERT_MSG(batch.count > 0, "The gradient of an empty batch is not defined");
+    return DoAddGradient(batch, w, factor, target);
+}
+
+template <typename Scalar>
+void
+ModelKernel<Scalar>::Evaluate(const SampleBatch<Scalar>& batch,
+                              const Scalar* w,
+                              double& lossSum,
+                              std::size_t& correct)
+{
+    const Scalar* logits = DoComputeLogits(batch, w);
+    lossSum = static_cast<double>(batch.count) * DoGetPenalty(w);
+    correct = 0;
+    for (std::size_t s = 0; s < batch.count; ++s, logits += m_classes)
+    {
+        const std::size_t label = batch.labels[s];
+        lossSum += SoftmaxLoss(logits, m_classes, label);
+        correct += std::max_element(logits, logits + m_classes) == logits + label;
+    }
+}
+
+template <typename Scalar>
+void
+ModelKernel<Scalar>::Predict(const SampleBatch<Scalar>& batch, const Scalar* w, uint8_t* classes)
+{
+    const Scalar* logits = DoComputeLogits(batch, w);
+    for (std::size_t s = 0; s < batch.count; ++s, logits += m_classes)
+    {
+        const Scalar* best = std::max_element(logits, logits + m_classes);
+        classes[s] = static_cast<uint8_t>(best - logits);
+    }
+}
+
+template <typename Scalar>
+double
+ModelKernel<Scalar>::DoGetPenalty(const Scalar* /* w */) const
+{
+    return 0;
+}
+
+template class ModelKernel<float>;
+template class ModelKernel<double>;
+
+} // namespace ns3

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FEDERATED_SOFTMAX_H
+#define FEDERATED_SOFTMAX_H
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief Cross-entropy of the softmax of one sample's scores.
+ * @param logits The scores.
+ * @param classes Number of scores.
+ * @param label The true class.
+ * @return -ln of the probability of the true class.
+ */
+template <typename Scalar>
+Scalar
+SoftmaxLoss(const Scalar* logits, std::size_t classes, std::size_t label)
+{
+    const Scalar top = *std::max_element(logits, logits + classes);
+    Scalar sum = 0;
+    for (std::size_t k = 0; k < classes; ++k)
+    {
+        sum += std::exp(logits[k] - top);
+    }
+    return std::log(sum) - (logits[label] - top);
+}
+
+/**
+ * @ingroup federated
+ * @brief The same, and its derivative: the probabilities, less 1 at the true class.
+ * @param [in,out] logits The scores; replaced by scale * derivative.
+ * @param classes Number of scores.
+ * @param label The true class.
+ * @param scale Factor on the derivative.
+ * @return -ln of the probability of the true class.
+ */
+template <typename Scalar>
+Scalar
+SoftmaxGradient(Scalar* logits, std::size_t classes, std::size_t label, Scalar scale)
+{
+    // Smaller probabilities count as 0: they are below rounding, but their products with weights
+    // and inputs are denormal numbers, on which some processors are a hundred times slower.
+    const Scalar negligible = std::sqrt(std::numeric_limits<Scalar>::min());
+    const Scalar top = *std::max_element(logits, logits + classes);
+    const Scalar score = logits[label] - top;
+    Scalar sum = 0;
+    for (std::size_t k = 0; k < classes; ++k)
+    {
+        logits[k] = std::exp(logits[k] - top);
+        sum += logits[k];
+    }
+    for (std::size_t k = 0; k < classes; ++k)
+    {
+        const Scalar p = logits[k] / sum;
+        logits[k] = p < negligible ? 0 : scale * p;
+    }
+    logits[label] -= scale;
+    return std::log(sum) - score;
+}
+
+} // namespace ns3
+
+#endif // FEDERATED_SOFTMAX_H

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/worker-pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <numeric>
+
+using namespace ns3;
+
+TEST(WorkerPool, ParallelForVisitsEveryIndexOnce)
+{
+    for (std::size_t workers : {1, 2, 5})
+    {
+        WorkerPool pool(workers);
+        EXPECT_EQ(pool.GetWorkers(), workers);
+        for (std::size_t count : {0, 1, 3, 1000})
+        {
+            std::vector<int> visits(count, 0);
+            pool.ParallelFor(count,
+                             [&visits, workers](std::size_t index, std::size_t worker)
+                             {
+                                 EXPECT_LT(worker, workers);
+                                 ++visits[index];
+                             });
+            EXPECT_EQ(visits, std::vector<int>(count, 1));
+        }
+    }
+}
+
+TEST(WorkerPool, AWorkerRunsOneJobAtATime)
+{
+    WorkerPool pool(3);
+    std::vector<std::size_t> sums(3, 0); // one per worker, without a lock
+    pool.ParallelFor(10000,
+                     [&sums](std::size_t index, std::size_t worker) { sums[worker] += index; });
+    EXPECT_EQ(std::accumulate(sums.begin(), sums.end(), std::size_t{0}), 9999U * 10000 / 2);
+}
+
+TEST(WorkerPool, WaitSeesWhatTheJobWrote)
+{
+    for (std::size_t workers : {1, 3})
+    {
+        WorkerPool pool(workers);
+        std::vector<uint64_t> results(200, 0);
+        std::vector<WorkerPool::Ticket> tickets;
+        for (uint64_t k = 0; k < results.size(); ++k)
+        {
+            tickets.push_back(pool.Submit([&results, k](std::size_t) { results[k] = k * k; }));
+        }
+        for (std::size_t k = results.size(); k-- > 0;)
+        {
+            pool.Wait(tickets[k]);
+            EXPECT_EQ(results[k], k * k);
+        }
+        pool.Wait(tickets[0]); // again
+    }
+}
+
+TEST(WorkerPool, WaitsForOneJobWhileAnotherStillRuns)
+{
+    std::atomic<bool> release{false};
+    WorkerPool pool(2);
+    const auto slow = pool.Submit(
+        [&release](std::size_t)
+        {
+            while (!release)
+            {
+                std::this_thread::yield();
+            }
+        });
+    pool.Wait(pool.Submit([](std::size_t) {}));
+    release = true;
+    pool.Wait(slow);
+}
+
+TEST(WorkerPool, CanEndWhileJobsRunAndWait)
+{
+    for (int repeat = 0; repeat < 50; ++repeat)
+    {
+        std::atomic<int> begun{0};
+        std::atomic<int> ended{0};
+        auto data = std::make_shared<int>(0);
+        {
+            WorkerPool pool(2);
+            for (int k = 0; k < 20; ++k)
+            {
+                pool.Submit(
+                    [&begun, &ended, data](std::size_t)
+                    {
+                        ++begun;
+                        std::this_thread::yield();
+                        ++ended;
+                    });
+            }
+        }
+        EXPECT_EQ(begun, ended) << "a job that began is never cut off";
+        EXPECT_EQ(data.use_count(), 1) << "jobs that never began are destroyed";
+    }
+}
+
+TEST(WorkerPool, HasAWorkerPerCoreByDefault)
+{
+    EXPECT_GE(WorkerPool().GetWorkers(), 1U);
+    EXPECT_GE(WorkerPool().GetWorkers(), std::thread::hardware_concurrency());
+}
