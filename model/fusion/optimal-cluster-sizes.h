@@ -47,7 +47,7 @@ class OptimalClusterSizes : public ClusterSizePolicy
                                    uint64_t budget) override;
 
     // Attributes
-    double m_constant; //!< Stands for C.
+    double m_constant = 0; //!< Stands for C.
 
     // State
     uint64_t m_nodes = 0; //!< Nodes that the last search visited.
