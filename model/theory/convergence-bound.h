@@ -21,7 +21,7 @@ namespace ns3
  *
  * The paper's statements are kept as they are. What one should know when reading the numbers: Delta
  * does not fall with t, so Theorem 1 grows without limit as (t - 4) Delta, while the recursion,
- * from which it follows, grows too but more slowly (as t Delta / 5 for large t); weights enter no
+ * from which it follows, grows too but more slowly (as t Delta / 9 for large t); weights enter no
  * bound (each is bounded by 1), so the noise of N devices is counted N times rather than averaged;
  * and K eta_t^2 and 1/K, added to numbers without unit, fix the units of the loss.
  */
