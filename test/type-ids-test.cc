@@ -46,6 +46,11 @@ TEST(TypeIds, EveryStrategyOfTheModuleIsThere)
              "ns3::UniformFusion",
              "ns3::ResolutionFusion",
              "ns3::EffectiveSnrFusion",
+             "ns3::RandomClusterSizes",
+             "ns3::OptimalClusterSizes",
+             "ns3::MlpModel",
+             "ns3::LeNetModel",
+             "ns3::LogisticModel",
          })
     {
         EXPECT_EQ(names.count(name), 1U) << name;
