@@ -4,10 +4,24 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 using namespace ns3;
 
 namespace
 {
+
+/**
+ * @param name Name of a GoogleTest suite, with a slash where it has parameters.
+ * @return a name that ns-3 allows for a test.
+ */
+std::string
+MakeTestName(std::string name)
+{
+    std::replace(name.begin(), name.end(), '/', '-');
+    return name;
+}
 
 /**
  * @ingroup federated-tests
@@ -18,7 +32,7 @@ class GoogleTestCase : public TestCase
   public:
     /** @param suite The suite, which has been run. */
     explicit GoogleTestCase(const testing::TestSuite* suite)
-        : TestCase(suite->name()),
+        : TestCase(MakeTestName(suite->name())),
           m_suite(suite)
     {
     }
