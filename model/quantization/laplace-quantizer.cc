@@ -7,7 +7,6 @@
 #include "ns3/double.h"
 #include "ns3/little-endian.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace ns3
@@ -58,25 +57,19 @@ LaplaceQuantizer::DoEncode(const float* values,
                            uint8_t* payload,
                            std::size_t first) const
 {
-    constexpr std::size_t BLOCK = 1024;
     uint32_t words[2 * BLOCK]; // a word for the level and one for the noise, a coordinate
+    random.Fill(words, 2 * count);
     uint16_t levels[BLOCK];
+    UnbiasedStochasticQuantizer::ChooseLevels(values, words, count, grid, levels);
     const double scale = GetScale(grid);
-    for (std::size_t done = 0; done < count;)
+    for (std::size_t i = 0; i < count; ++i)
     {
-        const std::size_t part = std::min(count - done, BLOCK);
-        random.Fill(words, 2 * part);
-        UnbiasedStochasticQuantizer::ChooseLevels(values + done, words, part, grid, levels);
-        for (std::size_t i = 0; i < part; ++i)
-        {
-            // The lowest bit is the sign, the others an exponential variable.
-            const uint32_t word = words[part + i];
-            const double magnitude = -scale * std::log(((word >> 1) + 0.5) * 0x1p-31);
-            const double noise = (word & 1) != 0 ? magnitude : -magnitude;
-            WriteLittleEndianFloat(static_cast<float>(grid.GetValue(levels[i]) + noise),
-                                   payload + 4 * (first + done + i));
-        }
-        done += part;
+        // The lowest bit is the sign, the others an exponential variable.
+        const uint32_t word = words[count + i];
+        const double magnitude = -scale * std::log(((word >> 1) + 0.5) * 0x1p-31);
+        const double noise = (word & 1) != 0 ? magnitude : -magnitude;
+        WriteLittleEndianFloat(static_cast<float>(grid.GetValue(levels[i]) + noise),
+                               payload + 4 * (first + i));
     }
 }
 

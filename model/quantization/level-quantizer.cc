@@ -4,9 +4,6 @@
 
 #include "ns3/bit-packer.h"
 
-#include <algorithm>
-#include <iterator>
-
 namespace ns3
 {
 
@@ -35,14 +32,8 @@ LevelQuantizer::DoEncode(const float* values,
                          std::size_t first) const
 {
     uint16_t levels[BLOCK];
-    const unsigned bits = grid.GetBits();
-    for (std::size_t done = 0; done < count;)
-    {
-        const std::size_t part = std::min(count - done, std::size(levels));
-        DoChooseLevels(values + done, part, grid, random, levels);
-        BitPacker::Pack(levels, part, bits, payload, first + done);
-        done += part;
-    }
+    DoChooseLevels(values, count, grid, random, levels);
+    BitPacker::Pack(levels, count, grid.GetBits(), payload, first);
 }
 
 } // namespace ns3

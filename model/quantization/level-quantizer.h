@@ -18,9 +18,6 @@ class LevelQuantizer : public Quantizer
     /** @return the TypeId. */
     static TypeId GetTypeId();
 
-  protected:
-    static constexpr std::size_t BLOCK = 1024; //!< Coordinates whose levels stay in the cache.
-
   private:
     unsigned DoGetWireBits(unsigned bits) const override;
     void DoEncode(const float* values,

@@ -43,8 +43,7 @@ PrivacyCoin::Toss(FederatedRandom& random, std::size_t count, uint8_t* heads) co
     NS_ASSERT(count <= MAX_TOSSES);
     uint32_t words[MAX_TOSSES / 4];
     random.Fill(words, (count + 3) / 4);
-    uint8_t bytes[MAX_TOSSES];
-    std::memcpy(bytes, words, count);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(words);
     const auto high = static_cast<uint8_t>(m_threshold >> 24);
     for (std::size_t i = 0; i < count; ++i)
     {

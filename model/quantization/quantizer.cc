@@ -46,14 +46,20 @@ Quantizer::Encode(const float* values,
                     "Quantizer: the resolution is " << bits << " bits, not 1 to " << MAX_BITS);
     for (const auto& range : intervals)
     {
-        const std::size_t count = range.end - range.begin;
-        if (!(range.low <= range.high) || !std::isfinite(range.high - range.low) ||
-            !IsFiniteUpdate(values + range.begin, count))
+        if (!(range.low <= range.high) || !std::isfinite(range.high - range.low))
         {
             return false;
         }
         const LevelGrid grid(range.low, range.high, bits);
-        DoEncode(values + range.begin, count, grid, random, payload, range.begin);
+        for (std::size_t first = range.begin; first < range.end; first += BLOCK)
+        {
+            const std::size_t count = std::min(range.end - first, BLOCK);
+            if (!IsFiniteUpdate(values + first, count))
+            {
+                return false;
+            }
+            DoEncode(values + first, count, grid, random, payload, first);
+        }
     }
     return true;
 }

@@ -111,14 +111,18 @@ class Quantizer : public Object
      */
     PrivacyClaim GetPrivacyClaim(const PrivacyContext& context) const;
 
+  protected:
+    static constexpr std::size_t BLOCK =
+        1024; //!< Coordinates encoded together, to stay in the cache.
+
   private:
     /** @copydoc GetWireBits */
     virtual unsigned DoGetWireBits(unsigned bits) const = 0;
 
     /**
-     * Encode the coordinates of one interval.
-     * @param values The first of them.
-     * @param count How many.
+     * Encode coordinates of one interval.
+     * @param values The first of them, all finite.
+     * @param count How many, at most BLOCK.
      * @param grid Levels of the interval.
      * @param random Stream for the coins.
      * @param [out] payload Payload of the whole update.

@@ -108,19 +108,16 @@ void
 PackBlock(const uint16_t* levels, std::size_t count, unsigned bits, uint8_t* bytes)
 {
     uint8_t joined[BLOCK];
-    for (std::size_t i = 0; i < count; ++i)
-    {
-        joined[i] = static_cast<uint8_t>(levels[i]);
-    }
+    std::copy_n(levels, count, joined);
     for (; bits < 8; bits *= 2)
     {
         count /= 2;
-        uint8_t half[BLOCK / 2];
+        uint16_t pairs[BLOCK / 2]; // of bytes, the first one in the low half
+        std::memcpy(pairs, joined, 2 * count);
         for (std::size_t i = 0; i < count; ++i)
         {
-            half[i] = static_cast<uint8_t>(joined[2 * i] | joined[2 * i + 1] << bits);
+            joined[i] = static_cast<uint8_t>(pairs[i] | pairs[i] >> (8 - bits));
         }
-        std::memcpy(joined, half, count);
     }
     std::memcpy(bytes, joined, count);
 }
@@ -135,26 +132,22 @@ UnpackBlock(const uint8_t* bytes, std::size_t count, unsigned bits, uint16_t* le
     for (unsigned width = 8; width > bits; have *= 2)
     {
         width /= 2;
-        const auto mask = static_cast<uint8_t>((1U << width) - 1);
-        uint8_t whole[BLOCK / 2];
-        std::memcpy(whole, split, have);
+        const unsigned mask = ((1U << width) - 1) * 0x101;
+        uint16_t pairs[BLOCK / 2];
         for (std::size_t i = 0; i < have; ++i)
         {
-            split[2 * i] = whole[i] & mask;
-            split[2 * i + 1] = static_cast<uint8_t>(whole[i] >> width);
+            pairs[i] = static_cast<uint16_t>((split[i] | split[i] << (8 - width)) & mask);
         }
+        std::memcpy(split, pairs, 2 * have);
     }
-    for (std::size_t i = 0; i < count; ++i)
-    {
-        levels[i] = split[i];
-    }
+    std::copy_n(split, count, levels);
 }
 
-/** @return whether a byte holds a whole number of levels. */
+/** @return whether PackBlock and UnpackBlock apply: a byte holds a whole number of levels. */
 bool
 DividesByte(unsigned bits)
 {
-    return 8 % bits == 0;
+    return LITTLE_ENDIAN_HOST && 8 % bits == 0;
 }
 
 /** @return how many levels come before the next one that starts a byte and a group of eight. */
