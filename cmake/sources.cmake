@@ -98,6 +98,7 @@ set(federated_headers
 )
 
 set(federated_test_sources
+    test/allocation-counter.cc
     test/bit-packer-test.cc
     test/cluster-sizes-test.cc
     test/convergence-bound-test.cc

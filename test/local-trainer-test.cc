@@ -7,47 +7,15 @@
 #include "ns3/mlp-model.h"
 #include "ns3/model-evaluator.h"
 
+#include "allocation-counter.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <numeric>
 #include <set>
 
 using namespace ns3;
-
-namespace
-{
-
-std::atomic<std::size_t> g_allocations{0}; //!< Calls of operator new so far.
-
-} // namespace
-
-// The test program counts allocations, to show that there are none in loops.
-void*
-operator new(std::size_t size)
-{
-    ++g_allocations;
-    if (void* memory = std::malloc(size > 0 ? size : 1))
-    {
-        return memory;
-    }
-    throw std::bad_alloc();
-}
-
-void
-operator delete(void* memory) noexcept
-{
-    std::free(memory);
-}
-
-void
-operator delete(void* memory, std::size_t /* size */) noexcept
-{
-    std::free(memory);
-}
 
 namespace
 {
@@ -210,9 +178,9 @@ TEST(LocalTrainer, AllocatesNothingAfterItsFirstRound)
         LocalTrainer<float> trainer(std::move(kernel), scale);
         const TrainingPlan plan;
         trainer.Train(*data.train, indices.data(), 600, plan, random, w.data());
-        const std::size_t before = g_allocations;
+        const std::size_t before = GetAllocations();
         trainer.Train(*data.train, indices.data(), 600, plan, random, w.data());
-        EXPECT_EQ(g_allocations, before);
+        EXPECT_EQ(GetAllocations(), before);
     }
 }
 
