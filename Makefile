@@ -54,7 +54,7 @@ bench: data
 	@tools/install-dependencies build bench
 	$(CONFIGURE)
 	cmake --build $(BUILD) -j $(JOBS) --target federated-bench
-	$(BUILD)/bench/federated-bench
+	bench/run $(BUILD)
 
 format:
 	@tools/install-dependencies format
