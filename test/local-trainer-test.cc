@@ -71,9 +71,9 @@ class LocalTrainerBatches : public testing::Test
     {
         std::vector<uint8_t> pixels(200, 9);
         std::vector<uint32_t> indices(count);
-        for (uint32_t sample = 0; sample < 100; ++sample)
+        for (std::size_t sample = 0; sample < 100; ++sample)
         {
-            pixels[2 * sample] = sample;
+            pixels[2 * sample] = static_cast<uint8_t>(sample);
         }
         std::iota(indices.begin(), indices.end(), 0);
         const FederatedDataset dataset(1, 2, 2, pixels, std::vector<uint8_t>(100, 1));
@@ -214,18 +214,18 @@ TEST(LocalTrainer, FloatAndDoubleTakeTheSameWay)
     const FederatedData data = FederatedData::MakeSynthetic(2, 600, 1);
     const std::vector<uint32_t> indices = GetAll(*data.train);
     const auto model = CreateObject<LogisticModel>();
-    auto single = model->CreateKernel(MNIST);
-    auto twice = model->CreateDoubleKernel(MNIST);
-    std::vector<float> w(single->GetDimension());
+    auto kernel = model->CreateKernel(MNIST);
+    std::vector<float> w(kernel->GetDimension());
     FederatedRandom start(1);
-    single->Initialize(start, w.data());
+    kernel->Initialize(start, w.data());
     std::vector<double> exact(w.begin(), w.end());
     FederatedRandom random(2);
     FederatedRandom same(2);
-    LocalTrainer<float>(std::move(single), PixelScale::Standard())
-        .Train(*data.train, indices.data(), 600, {10, 10, 0.01}, random, w.data());
-    LocalTrainer<double>(std::move(twice), PixelScale::Standard())
-        .Train(*data.train, indices.data(), 600, {10, 10, 0.01}, same, exact.data());
+    const TrainingPlan plan{10, 10, 0.01};
+    LocalTrainer<float> trainer(std::move(kernel), PixelScale::Standard());
+    trainer.Train(*data.train, indices.data(), 600, plan, random, w.data());
+    LocalTrainer<double> exactTrainer(model->CreateDoubleKernel(MNIST), PixelScale::Standard());
+    exactTrainer.Train(*data.train, indices.data(), 600, plan, same, exact.data());
     for (std::size_t j = 0; j < w.size(); ++j)
     {
         ASSERT_NEAR(w[j], exact[j], 1e-5);

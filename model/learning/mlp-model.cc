@@ -30,7 +30,7 @@ MlpModel::GetTypeId()
 }
 
 bool
-MlpModel::SetHiddenLayers(std::string sizes)
+MlpModel::SetHiddenLayers(const std::string& sizes)
 {
     constexpr std::size_t LIMIT = 65535;
     std::vector<std::size_t> widths;

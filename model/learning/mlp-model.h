@@ -31,7 +31,7 @@ class MlpModel : public LearningModel
      * @param sizes Units of each hidden layer, separated by commas; empty for none.
      * @return false if that is not a list of numbers in 1..65535; the model is then unchanged.
      */
-    bool SetHiddenLayers(std::string sizes);
+    bool SetHiddenLayers(const std::string& sizes);
 
     /** @return the hidden layers as they were set. */
     std::string GetHiddenLayers() const;

@@ -57,6 +57,7 @@ WorkerPool::Submit(Job job)
         std::lock_guard<std::mutex> lock(m_mutex);
         ticket = m_next++;
         m_unfinished.insert(ticket);
+        // cppcheck-suppress danglingLifetime ; ParallelFor waits for its jobs
         m_queue.push_back({ticket, std::move(job)});
     }
     m_begin.notify_one();
