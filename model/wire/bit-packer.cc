@@ -99,48 +99,78 @@ UnpackOne(const uint8_t* bytes, std::size_t position, unsigned bits)
 /** Levels that are packed or unpacked together where a byte holds a whole number of them. */
 constexpr std::size_t BLOCK = 512;
 
+/** Join the `bits` used bits of neighboring bytes: the compiler vectorizes it. */
+void
+JoinNeighbors(const uint8_t* __restrict from,
+              std::size_t pairs,
+              unsigned bits,
+              uint8_t* __restrict to)
+{
+    for (std::size_t i = 0; i < pairs; ++i)
+    {
+        uint16_t pair; // the first byte is the low one
+        std::memcpy(&pair, from + 2 * i, sizeof(pair));
+        to[i] = static_cast<uint8_t>(pair | pair >> (8 - bits));
+    }
+}
+
+/** Split bytes into two neighbors of `bits` bits each: the inverse of JoinNeighbors. */
+void
+SplitNeighbors(const uint8_t* __restrict from,
+               std::size_t pairs,
+               unsigned bits,
+               uint8_t* __restrict to)
+{
+    const unsigned mask = ((1U << bits) - 1) * 0x101;
+    for (std::size_t i = 0; i < pairs; ++i)
+    {
+        const auto pair = static_cast<uint16_t>((from[i] | from[i] << (8 - bits)) & mask);
+        std::memcpy(to + 2 * i, &pair, sizeof(pair));
+    }
+}
+
 /**
  * Pack levels of 1, 2, 4 or 8 bits: narrow them to bytes, then join neighbors until a byte is full.
- * Loops without branches, which the compiler vectorizes.
  * @param levels A multiple of eight levels, at most BLOCK.
  */
 void
 PackBlock(const uint16_t* levels, std::size_t count, unsigned bits, uint8_t* bytes)
 {
-    uint8_t joined[BLOCK];
-    std::copy_n(levels, count, joined);
-    for (; bits < 8; bits *= 2)
+    if (bits == 8)
+    {
+        std::copy_n(levels, count, bytes);
+        return;
+    }
+    uint8_t buffers[2][BLOCK];
+    std::copy_n(levels, count, buffers[0]);
+    const uint8_t* from = buffers[0];
+    uint8_t* to = buffers[1];
+    for (; bits < 4; bits *= 2)
     {
         count /= 2;
-        uint16_t pairs[BLOCK / 2]; // of bytes, the first one in the low half
-        std::memcpy(pairs, joined, 2 * count);
-        for (std::size_t i = 0; i < count; ++i)
-        {
-            joined[i] = static_cast<uint8_t>(pairs[i] | pairs[i] >> (8 - bits));
-        }
+        JoinNeighbors(from, count, bits, to);
+        from = to;
+        to = to == buffers[1] ? buffers[0] : buffers[1];
     }
-    std::memcpy(bytes, joined, count);
+    JoinNeighbors(from, count / 2, 4, bytes);
 }
 
 /** Unpack levels of 1, 2, 4 or 8 bits: the inverse of PackBlock. */
 void
 UnpackBlock(const uint8_t* bytes, std::size_t count, unsigned bits, uint16_t* levels)
 {
-    uint8_t split[BLOCK];
+    uint8_t buffers[2][BLOCK];
+    const uint8_t* from = bytes;
+    uint8_t* to = buffers[0];
     std::size_t have = count * bits / 8;
-    std::memcpy(split, bytes, have);
     for (unsigned width = 8; width > bits; have *= 2)
     {
         width /= 2;
-        const unsigned mask = ((1U << width) - 1) * 0x101;
-        uint16_t pairs[BLOCK / 2];
-        for (std::size_t i = 0; i < have; ++i)
-        {
-            pairs[i] = static_cast<uint16_t>((split[i] | split[i] << (8 - width)) & mask);
-        }
-        std::memcpy(split, pairs, 2 * have);
+        SplitNeighbors(from, have, width, to);
+        from = to;
+        to = to == buffers[1] ? buffers[0] : buffers[1];
     }
-    std::copy_n(split, count, levels);
+    std::copy_n(from, count, levels);
 }
 
 /** @return whether PackBlock and UnpackBlock apply: a byte holds a whole number of levels. */
