@@ -52,7 +52,7 @@ FederatedRandom::FederatedRandom(uint64_t seed, Purpose purpose, uint32_t device
 }
 
 void
-FederatedRandom::Refill()
+FederatedRandom::ComputeBlocks(uint32_t* words)
 {
     constexpr uint32_t CONSTANTS[4] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
     Lanes start[16];
@@ -89,9 +89,8 @@ FederatedRandom::Refill()
     {
         x[i] += start[i];
     }
-    std::memcpy(m_words.data(), x, sizeof(x));
+    std::memcpy(words, x, sizeof(x));
     m_block += LANES;
-    m_next = 0;
 }
 
 double
@@ -121,17 +120,20 @@ FederatedRandom::Below(uint32_t count)
 void
 FederatedRandom::Fill(uint32_t* words, std::size_t count)
 {
-    while (count > 0)
+    const std::size_t left = std::min(count, BUFFER - m_next);
+    std::copy_n(m_words.data() + m_next, left, words);
+    m_next += left;
+    words += left;
+    count -= left;
+    for (; count >= BUFFER; count -= BUFFER, words += BUFFER)
     {
-        if (m_next == BUFFER)
-        {
-            Refill();
-        }
-        const std::size_t part = std::min(count, BUFFER - m_next);
-        std::copy_n(m_words.data() + m_next, part, words);
-        m_next += part;
-        words += part;
-        count -= part;
+        ComputeBlocks(words);
+    }
+    if (count > 0)
+    {
+        ComputeBlocks(m_words.data());
+        std::copy_n(m_words.data(), count, words);
+        m_next = count;
     }
 }
 

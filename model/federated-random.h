@@ -70,7 +70,8 @@ class FederatedRandom
     {
         if (m_next == BUFFER)
         {
-            Refill();
+            ComputeBlocks(m_words.data());
+            m_next = 0;
         }
         return m_words[m_next++];
     }
@@ -107,8 +108,11 @@ class FederatedRandom
   private:
     static constexpr std::size_t BUFFER = 128; //!< Eight blocks of sixteen words.
 
-    /** Compute the next eight blocks into m_words. */
-    void Refill();
+    /**
+     * Compute the next eight blocks.
+     * @param [out] words BUFFER words.
+     */
+    void ComputeBlocks(uint32_t* words);
 
     std::array<uint32_t, 8> m_key;          //!< The ChaCha key.
     uint64_t m_block = 0;                   //!< Number of the next block.
