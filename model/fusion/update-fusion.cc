@@ -5,9 +5,11 @@
 #include "ns3/assert.h"
 #include "ns3/bit-packer.h"
 #include "ns3/little-endian.h"
+#include "ns3/quantizer.h"
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace ns3
 {
@@ -45,19 +47,23 @@ struct Cursor
     }
 };
 
-/** One update's share in a segment: coordinate = offset + scale * level, or scale * float. */
+/** One update's share in a segment: omega * coordinate = offset + scale * (level or float). */
 struct Share
 {
+    std::size_t index;      //!< Place of the update among those given.
+    double weight;          //!< omega.
+    double sigma2;          //!< Variance of its link noise.
     const uint8_t* payload; //!< Packed coordinates.
     std::size_t first;      //!< Position of the segment's first coordinate.
     unsigned wireBits;      //!< Bits of a coordinate; 32 are floats.
     float scale;            //!< omega * step, or omega.
+    float offset;           //!< omega * low, or 0.
 };
 
 void
 AddBlock(const Share& share, std::size_t begin, std::size_t count, float* sums)
 {
-    if (share.wireBits == 32)
+    if (share.wireBits == Quantizer::FLOAT_BITS)
     {
         const uint8_t* bytes = share.payload + 4 * (share.first + begin);
         for (std::size_t i = 0; i < count; ++i)
@@ -125,14 +131,9 @@ GetMeanSigma2(const DeliveredUpdate& update)
     return coordinates > 0 ? sum / coordinates : 0;
 }
 
-} // namespace
-
-FusionResult
-FuseUpdates(const FusionRule& rule,
-            LossPolicy policy,
-            const std::vector<DeliveredUpdate>& updates,
-            float* model,
-            std::size_t dimension)
+/** @return the updates that count under a policy, in ascending order of their devices. */
+std::vector<Cursor>
+GetCursors(LossPolicy policy, const std::vector<DeliveredUpdate>& updates, std::size_t dimension)
 {
     std::vector<Cursor> cursors;
     for (std::size_t index = 0; index < updates.size(); ++index)
@@ -145,79 +146,127 @@ FuseUpdates(const FusionRule& rule,
     std::sort(cursors.begin(),
               cursors.end(),
               [](const Cursor& a, const Cursor& b) { return a.update->device < b.update->device; });
+    return cursors;
+}
 
+/**
+ * @param cursors The updates; they are moved on to the segment.
+ * @param begin First coordinate of the segment.
+ * @return what each update that delivered the segment adds to it.
+ */
+std::vector<Share>
+GetShares(const FusionRule& rule,
+          LossPolicy policy,
+          std::vector<Cursor>& cursors,
+          std::size_t begin)
+{
+    std::vector<UpdateQuality> qualities;
+    std::vector<std::pair<const Cursor*, const DeliveredRange*>> weighted;
+    for (Cursor& cursor : cursors)
+    {
+        const DeliveredUpdate& update = *cursor.update;
+        const DeliveredRange* range = cursor.Advance(begin);
+        if (range || policy == LOSS_ZERO)
+        {
+            weighted.emplace_back(&cursor, range);
+            qualities.push_back({update.bits,
+                                 update.exactDistortion,
+                                 update.cellDistortion,
+                                 range ? range->sigma2 : GetMeanSigma2(update)});
+        }
+    }
+    std::vector<double> weights;
+    rule.GetWeights(qualities, weights);
+
+    std::vector<Share> shares;
+    for (std::size_t i = 0; i < weighted.size(); ++i)
+    {
+        const auto& [cursor, range] = weighted[i];
+        if (!range || weights[i] == 0)
+        {
+            continue;
+        }
+        const unsigned wireBits = cursor->update->wireBits;
+        auto scale = static_cast<float>(weights[i]);
+        float offset = 0;
+        if (wireBits != Quantizer::FLOAT_BITS)
+        {
+            const IntervalRange& interval = cursor->update->intervals[cursor->interval];
+            const LevelGrid grid(interval.low, interval.high, wireBits);
+            scale = static_cast<float>(weights[i] * grid.step);
+            offset = static_cast<float>(weights[i] * grid.low);
+        }
+        shares.push_back({cursor->index,
+                          weights[i],
+                          range->sigma2,
+                          range->payload,
+                          range->first + begin - range->begin,
+                          wireBits,
+                          scale,
+                          offset});
+    }
+    return shares;
+}
+
+/** Add the shares of a segment to the model, block by block. */
+void
+AddShares(const std::vector<Share>& shares, std::size_t begin, std::size_t end, float* model)
+{
+    float offset = 0;
+    for (const Share& share : shares)
+    {
+        offset += share.offset;
+    }
+    for (std::size_t done = begin; done < end;)
+    {
+        const std::size_t count = std::min(end - done, BLOCK);
+        float sums[BLOCK];
+        std::fill_n(sums, count, offset);
+        for (const Share& share : shares)
+        {
+            AddBlock(share, done - begin, count, sums);
+        }
+        for (std::size_t i = 0; i < count; ++i)
+        {
+            model[done + i] += sums[i];
+        }
+        done += count;
+    }
+}
+
+} // namespace
+
+FusionResult
+FuseUpdates(const FusionRule& rule,
+            LossPolicy policy,
+            const std::vector<DeliveredUpdate>& updates,
+            float* model,
+            std::size_t dimension)
+{
     FusionResult result;
     result.meanWeights.assign(updates.size(), 0);
-    std::vector<UpdateQuality> qualities;
-    std::vector<double> weights;
-    std::vector<const DeliveredRange*> delivered(cursors.size());
-    std::vector<Share> shares;
+    std::vector<Cursor> cursors = GetCursors(policy, updates, dimension);
     const std::vector<std::size_t> cuts = GetCuts(cursors, dimension);
     for (std::size_t cut = 0; cut + 1 < cuts.size(); ++cut)
     {
         const std::size_t begin = cuts[cut];
         const std::size_t end = cuts[cut + 1];
-        qualities.clear();
-        for (std::size_t i = 0; i < cursors.size(); ++i)
+        const double part = static_cast<double>(end - begin) / static_cast<double>(dimension);
+        const std::vector<Share> shares = GetShares(rule, policy, cursors, begin);
+        FusionSegment segment{begin, end, static_cast<uint32_t>(shares.size()), 0};
+        for (const Share& share : shares)
         {
-            const DeliveredUpdate& update = *cursors[i].update;
-            delivered[i] = cursors[i].Advance(begin);
-            if (delivered[i] || policy == LOSS_ZERO)
-            {
-                qualities.push_back({update.bits,
-                                     update.exactDistortion,
-                                     update.cellDistortion,
-                                     delivered[i] ? delivered[i]->sigma2 : GetMeanSigma2(update)});
-            }
+            segment.noiseVariance += share.weight * share.weight * share.sigma2;
+            result.meanWeights[share.index] += share.weight * part;
         }
-        FusionSegment segment{begin, end, 0, 0};
-        shares.clear();
-        float offset = 0; // sum of omega * low
-        rule.GetWeights(qualities, weights);
-        std::size_t next = 0;
-        for (std::size_t i = 0; i < cursors.size(); ++i)
+        if (shares.empty())
         {
-            if (!delivered[i] && policy != LOSS_ZERO)
-            {
-                continue;
-            }
-            const double weight = weights[next++];
-            if (!delivered[i] || weight == 0)
-            {
-                continue;
-            }
-            const DeliveredUpdate& update = *cursors[i].update;
-            const std::size_t first = delivered[i]->first + begin - delivered[i]->begin;
-            auto scale = static_cast<float>(weight);
-            if (update.wireBits != 32)
-            {
-                const IntervalRange& interval = update.intervals[cursors[i].interval];
-                const LevelGrid grid(interval.low, interval.high, update.wireBits);
-                scale = static_cast<float>(weight * grid.step);
-                offset += static_cast<float>(weight * grid.low);
-            }
-            shares.push_back({delivered[i]->payload, first, update.wireBits, scale});
-            ++segment.contributors;
-            segment.noiseVariance += weight * weight * delivered[i]->sigma2;
-            result.meanWeights[cursors[i].index] +=
-                weight * static_cast<double>(end - begin) / static_cast<double>(dimension);
+            result.untouched += end - begin;
         }
-        for (std::size_t done = begin; done < end && !shares.empty();)
+        else
         {
-            const std::size_t count = std::min(end - done, BLOCK);
-            float sums[BLOCK];
-            std::fill_n(sums, count, offset);
-            for (const Share& share : shares)
-            {
-                AddBlock(share, done - begin, count, sums);
-            }
-            for (std::size_t i = 0; i < count; ++i)
-            {
-                model[done + i] += sums[i];
-            }
-            done += count;
+            AddShares(shares, begin, end, model);
         }
-        result.untouched += shares.empty() ? end - begin : 0;
         result.segments.push_back(segment);
     }
     return result;
