@@ -140,6 +140,8 @@ TEST(FusionRules, InfiniteNoiseHasNoWeightAndAllInfiniteIsReported)
         EXPECT_EQ(weights, (std::vector<double>{0, 1}));
         EXPECT_FALSE(rule->GetWeights({{2, 1, 1, INFINITE}, {2, 1, 1, INFINITE}}, weights));
         EXPECT_EQ(weights, (std::vector<double>{0, 0}));
+        EXPECT_TRUE(rule->GetWeights({{2, 1, 1, -1}, {2, 1, 1, NAN}, {2, -5, 1, 1}}, weights));
+        EXPECT_EQ(weights, (std::vector<double>{0, 0, 1}));
         EXPECT_FALSE(rule->GetWeights({}, weights));
         EXPECT_TRUE(weights.empty());
     }
@@ -211,12 +213,13 @@ TEST(UpdateFusion, EqualsTheSumCoordinateByCoordinateUnderAnyLoss)
                             total += range.sigma2 * static_cast<double>(range.end - range.begin);
                             here = range.begin <= i && i < range.end ? &range : here;
                         }
-                        const bool dropped = policy == LOSS_DROP && count < dimension;
+                        const bool dropped =
+                            count == 0 || (policy == LOSS_DROP && count < dimension);
                         if (dropped || (!here && policy != LOSS_ZERO))
                         {
                             continue;
                         }
-                        const double mean = count ? total / static_cast<double>(count) : 0;
+                        const double mean = total / static_cast<double>(count);
                         qualities.push_back({update.bits,
                                              update.exactDistortion,
                                              update.cellDistortion,

@@ -301,13 +301,31 @@ TEST(Quantizers, AnIntervalWithoutWidthGivesItsValueEverywhere)
 {
     FederatedRandom random(1);
     const std::vector<float> values(1000, 0.125F);
-    for (float width : {0.0F, std::numeric_limits<float>::denorm_min()})
+    const auto quantizer = MakeQuantizer<DpStochasticQuantizer>(1);
+    EXPECT_EQ(RoundTrip(*quantizer, values, 0.125F, 0.125F, 4, random), values);
+    EXPECT_EQ(quantizer->GetDistortion(values.data(), {{0, 1000, 0.125F, 0.125F}}, 4), 0);
+    // A width whose inverse is no finite float counts as none.
+    const std::vector<float> zeros(1000);
+    const float least = std::numeric_limits<float>::denorm_min();
+    for (float value : RoundTrip(*quantizer, zeros, 0, least, 4, random))
     {
-        const auto quantizer = MakeQuantizer<DpStochasticQuantizer>(1);
-        const auto decoded = RoundTrip(*quantizer, values, 0.125F, 0.125F + width, 4, random);
-        EXPECT_EQ(decoded, values);
-        EXPECT_EQ(quantizer->GetDistortion(values.data(), {{0, 1000, 0.125F, 0.125F}}, 4), 0);
+        EXPECT_LE(value, least);
     }
+}
+
+TEST(Quantizers, LeaveNothingOfAnEarlierUpdateInThePadding)
+{
+    const auto quantizer = MakeQuantizer<DpStochasticQuantizer>(1);
+    const auto values = MakeUpdate(1001);
+    std::vector<uint8_t> clean(quantizer->GetPayloadSize(values.size(), 2), 0);
+    std::vector<uint8_t> used(clean.size(), 0xff);
+    for (auto* payload : {&clean, &used})
+    {
+        FederatedRandom random(9);
+        ASSERT_TRUE(
+            quantizer->Encode(values.data(), {{0, 1001, -1, 1}}, 2, random, payload->data()));
+    }
+    EXPECT_EQ(clean, used);
 }
 
 TEST(Quantizers, EqualStreamsGiveEqualBytesAndOtherRoundsOthers)
@@ -349,7 +367,7 @@ TEST(UnbiasedStochasticQuantizer, IsRightOnAverage)
 {
     const auto quantizer = CreateObject<UnbiasedStochasticQuantizer>();
     FederatedRandom random(8);
-    for (unsigned bits : {1U, 2U, 4U, 8U})
+    for (unsigned bits : {1U, 2U, 4U, 8U, 16U})
     {
         const auto top = static_cast<double>((1U << bits) - 1);
         for (double position : {0.0, 0.2, 0.5, 0.97, 1.0})
@@ -393,6 +411,15 @@ TEST(LaplaceQuantizer, AddsLaplaceNoiseOfTheRightShape)
     EXPECT_LT(chi, boost::math::quantile(complement(boost::math::chi_squared(19), 1e-4)));
     EXPECT_EQ(quantizer->GetWireBits(2), 32U);
     EXPECT_NEAR(quantizer->GetCellDistortion(-10, 10, 4), std::pow(20.0 / 15, 2) / 6 + 32, 1e-4);
+}
+
+TEST(LaplaceQuantizer, RefusesNoiseThatNoFloatHolds)
+{
+    const auto quantizer = MakeQuantizer<LaplaceQuantizer>(1e-40);
+    const std::vector<float> values(100);
+    std::vector<uint8_t> payload(400);
+    FederatedRandom random(1);
+    EXPECT_FALSE(quantizer->Encode(values.data(), {{0, 100, -1, 1}}, 2, random, payload.data()));
 }
 
 TEST(LaplaceQuantizer, HasTheDistortionOfThePaper)
@@ -503,6 +530,37 @@ TEST(PrivacyClaims, FollowFromTheConfiguration)
     EXPECT_EQ(CreateObject<UnbiasedStochasticQuantizer>()->GetPrivacyClaim(context).kind,
               PrivacyClaim::NONE);
     EXPECT_EQ(CreateObject<IdentityQuantizer>()->GetPrivacyClaim(context).kind, PrivacyClaim::NONE);
+}
+
+TEST(PrivacyClaims, NeedAConfigurationThatMakesSense)
+{
+    const auto dp = MakeQuantizer<DpStochasticQuantizer>(0.25);
+    const auto laplace = MakeQuantizer<LaplaceQuantizer>(0.5);
+    PrivacyContext context;
+    context.intervalIsPublic = true;
+    const auto expectNone = [&]
+    {
+        EXPECT_EQ(dp->GetPrivacyClaim(context).kind, PrivacyClaim::NONE);
+        EXPECT_EQ(laplace->GetPrivacyClaim(context).kind, PrivacyClaim::NONE);
+        EXPECT_FALSE(dp->GetPrivacyClaim(context).reason.empty());
+    };
+    expectNone(); // an interval without width
+    context.low = 1;
+    context.high = -1;
+    expectNone();
+    context.low = -1;
+    context.high = 1;
+    context.clipNorm = CLIP_L1;
+    context.clipBound = 0;
+    expectNone();
+    context.clipBound = NOT_A_NUMBER;
+    expectNone();
+    // Clipping to the border of a cell may round to the other side of it.
+    context.bits = 2;
+    context.clipBound = 0.333333313;
+    EXPECT_EQ(dp->GetPrivacyClaim(context).kind, PrivacyClaim::SAME_CELL);
+    context.clipBound = 0.3333;
+    EXPECT_EQ(dp->GetPrivacyClaim(context).kind, PrivacyClaim::TRUE_EPSILON);
 }
 
 TEST(PrivacyClaims, LaplaceNeedsAnL1ClipAndAPublicInterval)

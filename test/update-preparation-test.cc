@@ -85,6 +85,7 @@ TEST(UpdateClipping, RefusesWhatIsNotFiniteAndChangesNothing)
     std::vector<float> large(1000, std::numeric_limits<float>::max());
     EXPECT_TRUE(IsFiniteUpdate(large.data(), large.size()));
     EXPECT_GT(ClipUpdate(CLIP_L2, 1, large.data(), large.size()), 0);
+    EXPECT_NEAR(GetUpdateNorm(CLIP_L2, large.data(), large.size()), 1, 1e-5);
 }
 
 TEST(Intervals, MaxAbsAndMinMaxCoverTheUpdateTightly)

@@ -32,7 +32,8 @@ EffectiveSnrFusion::GetTypeId()
 double
 EffectiveSnrFusion::DoGetScore(const UpdateQuality& update) const
 {
-    const bool reported = m_distortion == EXACT && std::isfinite(update.exactDistortion);
+    const bool reported = m_distortion == EXACT && std::isfinite(update.exactDistortion) &&
+                          update.exactDistortion >= 0;
     const double distortion = reported ? update.exactDistortion : update.cellDistortion;
     return 1 / (distortion + update.sigma2);
 }

@@ -15,7 +15,8 @@ namespace ns3
  *
  * It minimizes an upper bound on the fusion error that knows neither the bias of the quantizer nor
  * the data: it can lose accuracy against equal weights, for instance where the coarse and the fine
- * devices hold different labels.
+ * devices hold different labels. Reports are believed: an update that reports no error and came
+ * over a link without noise takes the whole weight.
  */
 class EffectiveSnrFusion : public FusionRule
 {

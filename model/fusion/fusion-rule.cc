@@ -28,7 +28,9 @@ FusionRule::GetWeights(const std::vector<UpdateQuality>& updates,
                    weights.begin(),
                    [this](const auto& update)
                    {
-                       const double score = std::isfinite(update.sigma2) ? DoGetScore(update) : 0;
+                       const double score = std::isfinite(update.sigma2) && update.sigma2 >= 0
+                                                ? DoGetScore(update)
+                                                : 0;
                        return score > 0 ? score : 0; // NaN too
                    });
     double most = 0;

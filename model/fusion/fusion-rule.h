@@ -18,7 +18,7 @@ struct UpdateQuality
 {
     unsigned bits = 0;          //!< Resolution of the device, b.
     double exactDistortion = 0; //!< Expected squared error of a coordinate as the device reported
-                                //!< it, D/d; NaN if it reported none.
+                                //!< it, D/d; NaN or negative if it reported none.
     double cellDistortion =
         0;             //!< The same from public numbers alone (Quantizer::GetCellDistortion).
     double sigma2 = 0; //!< Variance of the link noise on a coordinate; may be infinite.
@@ -39,8 +39,9 @@ class FusionRule : public Object
 
     /**
      * @param updates The updates that were delivered.
-     * @param [out] weights A weight for each. An update with infinite link noise has weight 0 under
-     *        every rule. Updates with an infinite score (no error at all) share the whole weight.
+     * @param [out] weights A weight for each. An update whose link noise is infinite, NaN or
+     * negative has weight 0 under every rule. Updates with an infinite score (no error at all)
+     * share the whole weight.
      * @return false if no update is usable (none there, or all with infinite noise); all weights
      * are 0 then.
      */

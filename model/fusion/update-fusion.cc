@@ -2,7 +2,7 @@
 
 #include "update-fusion.h"
 
-#include "ns3/assert.h"
+#include "ns3/abort.h"
 #include "ns3/bit-packer.h"
 #include "ns3/little-endian.h"
 #include "ns3/quantizer.h"
@@ -26,6 +26,7 @@ struct Cursor
     std::size_t index;             //!< Its place among the updates given.
     std::size_t range = 0;         //!< First range that ends behind the current coordinate.
     std::size_t interval = 0;      //!< Likewise the interval.
+    double meanSigma2 = 0;         //!< Mean noise variance of what was delivered.
 
     /**
      * @param begin First coordinate of a segment.
@@ -88,10 +89,14 @@ GetCuts(const std::vector<Cursor>& cursors, std::size_t dimension)
     std::vector<std::size_t> cuts{0, dimension};
     for (const auto& cursor : cursors)
     {
+        std::size_t last = 0;
         for (const auto& range : cursor.update->ranges)
         {
-            NS_ASSERT_MSG(range.begin < range.end && range.end <= dimension,
-                          "FuseUpdates: a range outside the model");
+            NS_ABORT_MSG_IF(range.begin < last || range.begin >= range.end || range.end > dimension,
+                            "FuseUpdates: coordinates " << range.begin << " to " << range.end
+                                                        << " of device " << cursor.update->device
+                                                        << " overlap others or leave the model");
+            last = range.end;
             cuts.push_back(range.begin);
             cuts.push_back(range.end);
         }
@@ -138,9 +143,10 @@ GetCursors(LossPolicy policy, const std::vector<DeliveredUpdate>& updates, std::
     std::vector<Cursor> cursors;
     for (std::size_t index = 0; index < updates.size(); ++index)
     {
-        if (policy != LOSS_DROP || IsComplete(updates[index], dimension))
+        const DeliveredUpdate& update = updates[index];
+        if (policy == LOSS_DROP ? IsComplete(update, dimension) : !update.ranges.empty())
         {
-            cursors.push_back({&updates[index], index});
+            cursors.push_back({&update, index, 0, 0, GetMeanSigma2(update)});
         }
     }
     std::sort(cursors.begin(),
@@ -172,7 +178,7 @@ GetShares(const FusionRule& rule,
             qualities.push_back({update.bits,
                                  update.exactDistortion,
                                  update.cellDistortion,
-                                 range ? range->sigma2 : GetMeanSigma2(update)});
+                                 range ? range->sigma2 : cursor.meanSigma2});
         }
     }
     std::vector<double> weights;

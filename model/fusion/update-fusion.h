@@ -40,7 +40,9 @@ struct DeliveredUpdate
     double cellDistortion = 0;            //!< See UpdateQuality.
     std::vector<IntervalRange> intervals; //!< Cover all coordinates, ascending; ends are those of
                                           //!< the decoder's grid (Quantizer::GetDecoderGrid).
-    std::vector<DeliveredRange> ranges;   //!< Ascending, not overlapping.
+    std::vector<DeliveredRange> ranges; //!< Ascending, not overlapping, inside the model. Who fills
+                                        //!< them from packets sees to that, and that floats are
+                                        //!< finite.
 };
 
 /**

@@ -6,6 +6,7 @@
 
 #include "ns3/double.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace ns3
@@ -109,16 +110,13 @@ DpStochasticQuantizer::DoGetPrivacyClaim(const PrivacyContext& context) const
 {
     PrivacyClaim claim;
     claim.epsilon = m_epsilon;
-    if (!context.intervalIsPublic)
-    {
-        claim.reason = "The interval depends on the data, so nothing holds for two data sets.";
-        return claim;
-    }
     claim.kind = PrivacyClaim::SAME_CELL;
     const LevelGrid grid(
         static_cast<float>(context.low), static_cast<float>(context.high), context.bits);
-    const auto bound = static_cast<float>(
-        context.clipNorm == CLIP_NONE ? std::numeric_limits<float>::max() : context.clipBound);
+    // Clipping rounds: a norm may end up above its bound by some parts in a million.
+    const double reach = context.clipNorm == CLIP_NONE ? std::numeric_limits<double>::infinity()
+                                                       : context.clipBound * (1 + 1e-5);
+    const auto bound = static_cast<float>(std::min(reach, 1e38));
     float fraction;
     const int32_t lowestCell = grid.Locate(-bound, fraction);
     const int32_t highestCell = grid.Locate(bound, fraction);

@@ -25,7 +25,7 @@ IdentityQuantizer::DoGetWireBits(unsigned) const
     return FLOAT_BITS;
 }
 
-void
+bool
 IdentityQuantizer::DoEncode(const float* values,
                             std::size_t count,
                             const LevelGrid&,
@@ -37,6 +37,7 @@ IdentityQuantizer::DoEncode(const float* values,
     {
         WriteLittleEndianFloat(values[i], payload + 4 * (first + i));
     }
+    return true;
 }
 
 double

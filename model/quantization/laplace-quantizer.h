@@ -30,7 +30,7 @@ class LaplaceQuantizer : public Quantizer
 
   private:
     unsigned DoGetWireBits(unsigned bits) const override;
-    void DoEncode(const float* values,
+    bool DoEncode(const float* values,
                   std::size_t count,
                   const LevelGrid& grid,
                   FederatedRandom& random,

@@ -90,7 +90,7 @@ struct LevelGrid
     float high;         //!< Upper end of the interval, the highest level.
     uint32_t top;       //!< Index of the highest level, 2^b - 1.
     double step;        //!< Distance of two levels, Delta in the paper.
-    double inverseStep; //!< 1 / step; 0 for an interval without width, where every level is `low`.
+    double inverseStep; //!< 1 / step; 0 where that is no finite float: all become `low`.
 };
 
 } // namespace ns3

@@ -23,7 +23,7 @@ LevelQuantizer::DoGetWireBits(unsigned bits) const
     return bits;
 }
 
-void
+bool
 LevelQuantizer::DoEncode(const float* values,
                          std::size_t count,
                          const LevelGrid& grid,
@@ -34,6 +34,7 @@ LevelQuantizer::DoEncode(const float* values,
     uint16_t levels[BLOCK];
     DoChooseLevels(values, count, grid, random, levels);
     BitPacker::Pack(levels, count, grid.GetBits(), payload, first);
+    return true;
 }
 
 } // namespace ns3

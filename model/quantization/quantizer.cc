@@ -42,8 +42,11 @@ Quantizer::Encode(const float* values,
                   FederatedRandom& random,
                   uint8_t* payload) const
 {
-    NS_ABORT_MSG_IF(bits < 1 || bits > MAX_BITS,
-                    "Quantizer: the resolution is " << bits << " bits, not 1 to " << MAX_BITS);
+    const std::size_t size = intervals.empty() ? 0 : GetPayloadSize(intervals.back().end, bits);
+    if (size > 0)
+    {
+        payload[size - 1] = 0; // packing leaves the bits behind the last level as they are
+    }
     for (const auto& range : intervals)
     {
         if (!(range.low <= range.high) || !std::isfinite(range.high - range.low))
@@ -54,11 +57,11 @@ Quantizer::Encode(const float* values,
         for (std::size_t first = range.begin; first < range.end; first += BLOCK)
         {
             const std::size_t count = std::min(range.end - first, BLOCK);
-            if (!IsFiniteUpdate(values + first, count))
+            if (!IsFiniteUpdate(values + first, count) ||
+                !DoEncode(values + first, count, grid, random, payload, first))
             {
                 return false;
             }
-            DoEncode(values + first, count, grid, random, payload, first);
         }
     }
     return true;
@@ -111,6 +114,7 @@ Quantizer::GetDistortion(const float* values,
                          const std::vector<IntervalRange>& intervals,
                          unsigned bits) const
 {
+    GetWireBits(bits); // checks the resolution
     double distortion = 0;
     for (const auto& range : intervals)
     {
@@ -123,13 +127,36 @@ Quantizer::GetDistortion(const float* values,
 double
 Quantizer::GetCellDistortion(float low, float high, unsigned bits) const
 {
+    GetWireBits(bits); // checks the resolution
     return DoGetCellDistortion(LevelGrid(low, high, bits));
 }
 
 PrivacyClaim
 Quantizer::GetPrivacyClaim(const PrivacyContext& context) const
 {
-    return DoGetPrivacyClaim(context);
+    GetWireBits(context.bits); // checks the resolution
+    PrivacyClaim claim;
+    if (!context.intervalIsPublic)
+    {
+        claim.reason = "The interval depends on the data, so nothing holds for two data sets.";
+        return claim;
+    }
+    if (!std::isfinite(context.high - context.low) || !(context.low < context.high))
+    {
+        claim.reason = "The public interval has no lower end below its upper one.";
+        return claim;
+    }
+    if (context.clipNorm != CLIP_NONE && !(context.clipBound > 0))
+    {
+        claim.reason = "The bound of the clip is not above 0.";
+        return claim;
+    }
+    claim = DoGetPrivacyClaim(context);
+    if (!std::isfinite(claim.epsilon))
+    {
+        claim.kind = PrivacyClaim::NONE;
+    }
+    return claim;
 }
 
 } // namespace ns3

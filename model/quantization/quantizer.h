@@ -54,8 +54,8 @@ class Quantizer : public Object
      * @param bits Resolution of the device, 1 to 16.
      * @param random Stream for the coins.
      * @param [out] payload GetPayloadSize(d, bits) bytes.
-     * @return false if a coordinate is infinite or NaN, or an interval's width is not a finite
-     * float: the payload is then worthless and must not be sent.
+     * @return false if a coordinate is infinite or NaN, an interval's width is not a finite float,
+     * or noise makes a coordinate infinite: the payload is then worthless and must not be sent.
      */
     bool Encode(const float* values,
                 const std::vector<IntervalRange>& intervals,
@@ -107,7 +107,7 @@ class Quantizer : public Object
 
     /**
      * @param context The configuration of the device.
-     * @return what is claimed about privacy under it.
+     * @return what is claimed about privacy under it; nothing where it makes no sense.
      */
     PrivacyClaim GetPrivacyClaim(const PrivacyContext& context) const;
 
@@ -127,8 +127,9 @@ class Quantizer : public Object
      * @param random Stream for the coins.
      * @param [out] payload Payload of the whole update.
      * @param first Position of the first coordinate in the payload.
+     * @return whether the coordinates can be sent.
      */
-    virtual void DoEncode(const float* values,
+    virtual bool DoEncode(const float* values,
                           std::size_t count,
                           const LevelGrid& grid,
                           FederatedRandom& random,
@@ -154,7 +155,10 @@ class Quantizer : public Object
      */
     virtual double DoGetCellDistortion(const LevelGrid& grid) const = 0;
 
-    /** @copydoc GetPrivacyClaim */
+    /**
+     * @param context A configuration that makes sense, with a public interval.
+     * @return what is claimed under it.
+     */
     virtual PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& context) const = 0;
 };
 

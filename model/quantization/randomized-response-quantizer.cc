@@ -6,11 +6,10 @@
 
 #include "ns3/abort.h"
 #include "ns3/double.h"
+#include "ns3/federated-number.h"
 #include "ns3/string.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 
 namespace ns3
 {
@@ -82,9 +81,8 @@ RandomizedResponseQuantizer::SetDecoder(std::string decoder)
     m_gain = 0;
     if (decoder.compare(0, prefix.size(), prefix) == 0)
     {
-        char* end = nullptr;
-        m_gain = std::strtod(decoder.c_str() + prefix.size(), &end);
-        NS_ABORT_MSG_IF(*end != '\0' || !(m_gain > 0) || !std::isfinite(m_gain),
+        const bool isNumber = FederatedNumber::ReadReal(decoder.substr(prefix.size()), m_gain);
+        NS_ABORT_MSG_IF(!isNumber || !(m_gain > 0),
                         "RandomizedResponseQuantizer: Decoder is '"
                             << decoder << "', its gain is not a number above 0");
     }
@@ -192,14 +190,9 @@ RandomizedResponseQuantizer::DoGetCellDistortion(const LevelGrid& grid) const
 }
 
 PrivacyClaim
-RandomizedResponseQuantizer::DoGetPrivacyClaim(const PrivacyContext& context) const
+RandomizedResponseQuantizer::DoGetPrivacyClaim(const PrivacyContext&) const
 {
     PrivacyClaim claim;
-    if (!context.intervalIsPublic)
-    {
-        claim.reason = "The interval depends on the data, so nothing holds for two data sets.";
-        return claim;
-    }
     claim.kind = PrivacyClaim::TRUE_EPSILON;
     claim.epsilon = m_epsilon;
     claim.reason = "Randomized response on a public interval.";

@@ -22,8 +22,8 @@ GetUpdateNorm(ClipNorm norm, const float* values, std::size_t count)
     {
         return std::sqrt(SumOver(values, count, [](float value) { return double{value} * value; }));
     }
-    // Floats are added sixteen at a time before they become doubles, which is faster; where that
-    // overflows, doubles from the start.
+    // A block is added up in floats, which is faster and exact to 1e-5 at worst, or in doubles
+    // where floats overflow; blocks are added in doubles.
     constexpr std::size_t BLOCK = 1024;
     double sum = 0;
     for (std::size_t begin = 0; begin < count; begin += BLOCK)
@@ -72,7 +72,17 @@ ClipUpdate(ClipNorm norm, double bound, float* values, std::size_t count)
     }
     const double factor = bound / size;
     const auto scale = static_cast<float>(factor);
-    std::transform(values, values + count, values, [scale](float value) { return value * scale; });
+    if (std::isnormal(scale))
+    {
+        std::transform(values, values + count, values, [scale](float v) { return v * scale; });
+    }
+    else // a float has too few digits for so small a factor
+    {
+        std::transform(values,
+                       values + count,
+                       values,
+                       [factor](float v) { return static_cast<float>(v * factor); });
+    }
     return factor;
 }
 
