@@ -42,6 +42,7 @@ set(federated_sources
     model/wire/bit-packer.cc
 )
 
+# Headers that others may include; those that only a .cc beside them includes are not listed.
 set(federated_headers
     helper/federated-command-line.h
     helper/federated-output-file.h
@@ -58,12 +59,10 @@ set(federated_headers
     model/fusion/resolution-fusion.h
     model/fusion/uniform-fusion.h
     model/fusion/update-fusion.h
-    model/learning/dense-kernel.h
     model/learning/federated-dataset.h
     model/learning/federated-partition.h
     model/learning/learning-model.h
     model/learning/learning-rate-schedule.h
-    model/learning/lenet-kernel.h
     model/learning/lenet-model.h
     model/learning/local-trainer.h
     model/learning/logistic-model.h
@@ -73,14 +72,11 @@ set(federated_headers
     model/learning/sample-batch.h
     model/learning/sample-gatherer.h
     model/learning/sample-shape.h
-    model/learning/softmax.h
-    model/learning/weighted-rows.h
     model/learning/worker-pool.h
     model/quantization/dp-stochastic-quantizer.h
     model/quantization/fixed-interval.h
     model/quantization/identity-quantizer.h
     model/quantization/interval-rule.h
-    model/quantization/lane-fold.h
     model/quantization/laplace-quantizer.h
     model/quantization/level-grid.h
     model/quantization/level-quantizer.h

@@ -58,6 +58,10 @@ elseif(FEDERATED_SANITIZE)
   message(FATAL_ERROR "FEDERATED_SANITIZE is '${FEDERATED_SANITIZE}', not address or thread")
 endif()
 
+if(FEDERATED_SANITIZE)
+  add_compile_definitions(NS3_ASSERT_ENABLE)
+endif()
+
 set(federated_include ${CMAKE_BINARY_DIR}/include)
 enable_testing()
 

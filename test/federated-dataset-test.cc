@@ -169,17 +169,25 @@ TEST_F(FederatedDatasetFiles, AbsurdDimensionsAreRefusedWithoutMemoryForThem)
     EXPECT_TRUE(Contains(ErrorOf(header(3, 2, 0), m_labels), "no pixels"));
     EXPECT_TRUE(Contains(ErrorOf(header(3, 4097, 2), m_labels), "side of 4097"));
     EXPECT_TRUE(Contains(ErrorOf(header(3, 2, 0xffffffff), m_labels), "side of 4294967295"));
-    EXPECT_TRUE(Contains(ErrorOf(header(0xffffffff, 4096, 4096), m_labels), "more than"));
-    for (const std::string& images : {header(255, 4096, 4096), Gzip(header(255, 4096, 4096))})
+    const auto labels = [](uint32_t count)
+    { return Word(0x801) + Word(count) + std::string(count, '\0'); };
+    EXPECT_TRUE(Contains(ErrorOf(header(65, 4096, 4096), labels(65)), "more than"));
+    for (const std::string& images : {header(63, 4096, 4096), Gzip(header(63, 4096, 4096))})
     {
-        EXPECT_TRUE(Contains(ErrorOf(images, m_labels), "promises 4278190080 bytes"));
+        EXPECT_TRUE(Contains(ErrorOf(images, labels(63)), "promises 1056964608 bytes"));
     }
 }
 
 TEST_F(FederatedDatasetFiles, CountsThatDifferAreRefused)
 {
     EXPECT_TRUE(Contains(ErrorOf(m_images, Word(0x801) + Word(2) + std::string(2, '\0')),
-                         "3 images but 2 labels"));
+                         "3 images, but there are 2 labels"));
+}
+
+TEST_F(FederatedDatasetFiles, ImagesThatNoLabelAskedForAreNotEvenRead)
+{
+    const std::string many = Word(0x803) + Word(0xffffffff) + Word(4096) + Word(4096);
+    EXPECT_TRUE(Contains(ErrorOf(many, m_labels), "4294967295 images, but there are 3 labels"));
 }
 
 TEST_F(FederatedDatasetFiles, LabelsOutOfRangeAreRefused)
@@ -325,14 +333,15 @@ TEST(FederatedDataset, SyntheticSetsAreMostlyBlackAndCanBeLearned)
     }
 }
 
-TEST(PixelScale, TablesHoldTheTwoScalesOfThePaper)
+TEST(PixelScale, HasTheTwoScalesOfThePaper)
 {
-    const auto unit = PixelScale::Unit().MakeTable<double>();
-    const auto standard = PixelScale::Standard().MakeTable<float>();
+    const auto unit = PixelScale::Unit();
+    const auto standard = PixelScale::Standard();
     for (int pixel = 0; pixel < 256; ++pixel)
     {
-        EXPECT_NEAR(unit[pixel], pixel / 255.0, 1e-7);
-        EXPECT_NEAR(standard[pixel], (pixel / 255.0 - 0.1307) / 0.3081, 1e-6);
+        EXPECT_NEAR(unit.factor * pixel + unit.offset, pixel / 255.0, 1e-6);
+        EXPECT_NEAR(
+            standard.factor * pixel + standard.offset, (pixel / 255.0 - 0.1307) / 0.3081, 1e-5);
     }
-    EXPECT_EQ(unit[0], 0);
+    EXPECT_EQ(unit.offset, 0);
 }

@@ -26,9 +26,12 @@ constexpr SampleShape MNIST{28, 28, 10}; //!< The shape of MNIST.
 class RecordingKernel : public ModelKernel<double>
 {
   public:
-    /** @param batches Where to record. */
-    explicit RecordingKernel(std::vector<std::vector<double>>& batches)
-        : ModelKernel<double>({{"all", 0, 1, 1}}, 2),
+    /**
+     * @param batches Where to record.
+     * @param features Inputs of a sample.
+     */
+    RecordingKernel(std::vector<std::vector<double>>& batches, std::size_t features)
+        : ModelKernel<double>({{"all", 0, 1, 1}}, features, 256),
           m_batches(batches)
     {
     }
@@ -77,7 +80,7 @@ class LocalTrainerBatches : public testing::Test
         }
         std::iota(indices.begin(), indices.end(), 0);
         const FederatedDataset dataset(1, 2, 2, pixels, std::vector<uint8_t>(100, 1));
-        LocalTrainer<double> trainer(std::make_unique<RecordingKernel>(m_batches), {1, 0});
+        LocalTrainer<double> trainer(std::make_unique<RecordingKernel>(m_batches, 2), {1, 0});
         FederatedRandom random(5, FederatedRandom::BATCHES, 1, round);
         return trainer.Train(dataset, indices.data(), count, plan, random, &m_w);
     }

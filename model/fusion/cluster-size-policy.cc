@@ -210,7 +210,13 @@ ClusterSizePolicy::LargestFeasible(const std::vector<ClusterGroup>& groups,
 }
 
 int64_t
-ClusterSizePolicy::AssignStreams(int64_t)
+ClusterSizePolicy::AssignStreams(int64_t stream)
+{
+    return DoAssignStreams(stream);
+}
+
+int64_t
+ClusterSizePolicy::DoAssignStreams(int64_t)
 {
     return 0;
 }

@@ -82,9 +82,12 @@ class ClusterSizePolicy : public Object
      * @param stream First stream number.
      * @return how many streams were used.
      */
-    virtual int64_t AssignStreams(int64_t stream);
+    int64_t AssignStreams(int64_t stream);
 
   private:
+    /** @copydoc AssignStreams */
+    virtual int64_t DoAssignStreams(int64_t stream);
+
     /**
      * Choose, knowing that the constraints can be met.
      * @param groups The groups.

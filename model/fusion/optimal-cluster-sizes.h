@@ -21,7 +21,8 @@ namespace ns3
  * thousand nodes.
  *
  * Costs are whole multiples of 2^-s of the largest one, with an s for which no sum overflows 64
- * bits (45 for N = 1000 and 16 bits): sums are exact, and ties are ties.
+ * bits (45 for N = 1000 and 16 bits): sums are exact, and ties are ties. Costs that differ by less
+ * than that part of the largest count as equal.
  *
  * Among equally good vectors the one with the most devices in the first group wins, then in the
  * second, and so on, where groups are ordered by wire bits, then by cost, then as they are given.

@@ -29,7 +29,7 @@ RandomClusterSizes::RandomClusterSizes()
 RandomClusterSizes::~RandomClusterSizes() = default;
 
 int64_t
-RandomClusterSizes::AssignStreams(int64_t stream)
+RandomClusterSizes::DoAssignStreams(int64_t stream)
 {
     m_uniform->SetStream(stream);
     return 1;

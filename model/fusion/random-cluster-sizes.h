@@ -34,12 +34,12 @@ class RandomClusterSizes : public ClusterSizePolicy
     RandomClusterSizes();
     ~RandomClusterSizes() override;
 
-    int64_t AssignStreams(int64_t stream) override;
-
     /** @return how many vectors were drawn since construction, rejected ones included. */
     uint64_t GetTrials() const;
 
   private:
+    int64_t DoAssignStreams(int64_t stream) override;
+
     /** A geometric distribution cut to 1..limit: the probability of c is as exp(tilt * c). */
     struct Marginal
     {

@@ -19,7 +19,8 @@ namespace
 {
 
 constexpr uint32_t MAX_SIDE = 4096;                  // largest number of rows or columns
-constexpr uint64_t MAX_BYTES = uint64_t{4} << 30;    // largest content of one file
+constexpr uint64_t MAX_BYTES = uint64_t{1} << 30;    // largest content of one file
+constexpr uint32_t ANY_COUNT = 0;                    // no number of samples is expected
 constexpr std::size_t CHUNK = std::size_t{1} << 20U; // bytes read at a time
 
 /** An IDX file of bytes: its dimensions and its content. */
@@ -53,11 +54,12 @@ ReadWord(std::istream& stream, uint32_t& word)
 /**
  * @param path Plain or gzip IDX file of bytes.
  * @param dimensions How many dimensions it must have.
+ * @param samples How many samples it must have, or ANY_COUNT.
  * @param [out] file What was read.
  * @return what was wrong, empty if nothing.
  */
 std::string
-ReadIdxContent(const std::string& path, std::size_t dimensions, IdxFile& file)
+ReadIdxContent(const std::string& path, std::size_t dimensions, uint32_t samples, IdxFile& file)
 {
     std::error_code status;
     const auto type = std::filesystem::status(path, status).type();
@@ -112,6 +114,11 @@ ReadIdxContent(const std::string& path, std::size_t dimensions, IdxFile& file)
         if (length == 0)
         {
             return i == 0 ? "it holds no samples" : "its images have no pixels";
+        }
+        if (i == 0 && samples != ANY_COUNT && length != samples)
+        {
+            return "it has " + std::to_string(length) + " images, but there are " +
+                   std::to_string(samples) + " labels";
         }
         if (i > 0 && length > MAX_SIDE)
         {
@@ -168,17 +175,22 @@ ReadIdxContent(const std::string& path, std::size_t dimensions, IdxFile& file)
  * Read an IDX file, with every failure as a sentence.
  * @param path Plain or gzip IDX file of bytes.
  * @param dimensions How many dimensions it must have.
+ * @param samples How many samples it must have, or ANY_COUNT.
  * @param [out] file What was read.
  * @param [out] error What was wrong.
  * @return whether it was read.
  */
 bool
-ReadIdx(const std::string& path, std::size_t dimensions, IdxFile& file, std::string& error)
+ReadIdx(const std::string& path,
+        std::size_t dimensions,
+        uint32_t samples,
+        IdxFile& file,
+        std::string& error)
 {
     std::string reason;
     try
     {
-        reason = ReadIdxContent(path, dimensions, file);
+        reason = ReadIdxContent(path, dimensions, samples, file);
     }
     catch (const std::bad_alloc&)
     {
@@ -232,15 +244,10 @@ FederatedDataset::LoadIdx(const std::string& imagesPath,
     }
     IdxFile labels;
     IdxFile images;
-    if (!ReadIdx(labelsPath, 1, labels, error) || !ReadIdx(imagesPath, 3, images, error))
+    // The labels, which are small, say how many images there must be.
+    if (!ReadIdx(labelsPath, 1, ANY_COUNT, labels, error) ||
+        !ReadIdx(imagesPath, 3, labels.dimensions[0], images, error))
     {
-        return nullptr;
-    }
-    if (images.dimensions[0] != labels.dimensions[0])
-    {
-        error = "Cannot use '" + imagesPath + "' with '" + labelsPath + "': there are " +
-                std::to_string(images.dimensions[0]) + " images but " +
-                std::to_string(labels.dimensions[0]) + " labels.";
         return nullptr;
     }
     const auto wrong = std::find_if(labels.content.begin(),

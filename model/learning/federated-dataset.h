@@ -33,26 +33,11 @@ struct PixelScale
     {
         return {1.0F / 255 / 0.3081F, -0.1307F / 0.3081F};
     }
-
-    /**
-     * @tparam T float or double.
-     * @return the input for every pixel value; entry 0 is the background.
-     */
-    template <typename T>
-    std::array<T, 256> MakeTable() const
-    {
-        std::array<T, 256> table;
-        for (int pixel = 0; pixel < 256; ++pixel)
-        {
-            table[pixel] = static_cast<T>(factor) * static_cast<T>(pixel) + static_cast<T>(offset);
-        }
-        return table;
-    }
 };
 
 /**
  * @ingroup federated
- * @brief Labelled gray images, stored once and shared; a device's part of them is a list of
+ * @brief Labeled gray images, stored once and shared; a device's part of them is a list of
  * indices.
  *
  * Immutable, without any ns-3 object inside: worker threads may read it through a plain pointer.

@@ -2,9 +2,9 @@
 
 #include "lenet-kernel.h"
 
+#include "eigen-without-heap.h"
 #include "softmax.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -109,7 +109,10 @@ using Vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
 
 template <typename Scalar>
 LeNetKernel<Scalar>::LeNetKernel(const SampleShape& shape, double initialRange)
-    : ModelKernel<Scalar>(MakeLayers(shape), shape.classes, initialRange),
+    : ModelKernel<Scalar>(MakeLayers(shape),
+                          shape.rows * shape.columns,
+                          shape.classes,
+                          initialRange),
       m_classes(shape.classes),
       m_gradient(this->GetDimension())
 {

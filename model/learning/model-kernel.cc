@@ -4,6 +4,7 @@
 
 #include "softmax.h"
 
+#include "ns3/abort.h"
 #include "ns3/assert.h"
 
 #include <algorithm>
@@ -15,9 +16,11 @@ namespace ns3
 
 template <typename Scalar>
 ModelKernel<Scalar>::ModelKernel(std::vector<ModelLayer> layers,
+                                 std::size_t features,
                                  std::size_t classes,
                                  double initialRange)
     : m_layers(std::move(layers)),
+      m_features(features),
       m_classes(classes),
       m_initialRange(initialRange)
 {
@@ -59,6 +62,8 @@ ModelKernel<Scalar>::AddGradient(const SampleBatch<Scalar>& batch,
                                  Scalar* target)
 {
     NS_ASSERT_MSG(batch.count > 0, "The gradient of an empty batch is not defined");
+    CheckInputs(batch);
+    CheckLabels(batch);
     return DoAddGradient(batch, w, factor, target);
 }
 
@@ -69,6 +74,8 @@ ModelKernel<Scalar>::Evaluate(const SampleBatch<Scalar>& batch,
                               double& lossSum,
                               std::size_t& correct)
 {
+    CheckInputs(batch);
+    CheckLabels(batch);
     const Scalar* logits = DoComputeLogits(batch, w);
     lossSum = static_cast<double>(batch.count) * DoGetPenalty(w);
     correct = 0;
@@ -84,11 +91,34 @@ template <typename Scalar>
 void
 ModelKernel<Scalar>::Predict(const SampleBatch<Scalar>& batch, const Scalar* w, uint8_t* classes)
 {
+    CheckInputs(batch);
     const Scalar* logits = DoComputeLogits(batch, w);
     for (std::size_t s = 0; s < batch.count; ++s, logits += m_classes)
     {
         const Scalar* best = std::max_element(logits, logits + m_classes);
         classes[s] = static_cast<uint8_t>(best - logits);
+    }
+}
+
+template <typename Scalar>
+void
+ModelKernel<Scalar>::CheckInputs(const SampleBatch<Scalar>& batch) const
+{
+    NS_ABORT_MSG_IF(batch.features != m_features,
+                    "ModelKernel: samples have " << batch.features << " inputs, the model "
+                                                 << m_features);
+}
+
+template <typename Scalar>
+void
+ModelKernel<Scalar>::CheckLabels(const SampleBatch<Scalar>& batch) const
+{
+    for (std::size_t s = 0; s < batch.count; ++s)
+    {
+        NS_ABORT_MSG_IF(batch.labels[s] >= m_classes,
+                        "ModelKernel: a sample has the label "
+                            << +batch.labels[s] << ", but the model has " << m_classes
+                            << " classes");
     }
 }
 

@@ -92,12 +92,28 @@ class ModelKernel
   protected:
     /**
      * @param layers The layers, in order and without gaps.
+     * @param features Inputs of a sample.
      * @param classes Number of classes.
      * @param initialRange Half width of the starting range, 0 for 1/sqrt(fan-in).
      */
-    ModelKernel(std::vector<ModelLayer> layers, std::size_t classes, double initialRange = 0);
+    ModelKernel(std::vector<ModelLayer> layers,
+                std::size_t features,
+                std::size_t classes,
+                double initialRange = 0);
 
   private:
+    /**
+     * Abort if a batch does not fit the model: its scratch memory would overflow.
+     * @param batch Samples.
+     */
+    void CheckInputs(const SampleBatch<Scalar>& batch) const;
+
+    /**
+     * Abort if a label is not one of the model's classes.
+     * @param batch Samples.
+     */
+    void CheckLabels(const SampleBatch<Scalar>& batch) const;
+
     /**
      * @copydoc AddGradient
      */
@@ -120,6 +136,7 @@ class ModelKernel
     virtual double DoGetPenalty(const Scalar* w) const;
 
     std::vector<ModelLayer> m_layers; //!< The layers.
+    std::size_t m_features;           //!< Inputs of a sample.
     std::size_t m_classes;            //!< Number of classes.
     double m_initialRange;            //!< Half width of the starting range, 0 for 1/sqrt(fan-in).
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#ifndef FEDERATED_SOFTMAX_H
-#define FEDERATED_SOFTMAX_H
+#ifndef SOFTMAX_H
+#define SOFTMAX_H
 
 #include <algorithm>
 #include <cmath>
@@ -69,4 +69,4 @@ SoftmaxGradient(Scalar* logits, std::size_t classes, std::size_t label, Scalar s
 
 } // namespace ns3
 
-#endif // FEDERATED_SOFTMAX_H
+#endif // SOFTMAX_H

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <system_error>
 #include <utility>
 
 namespace ns3
@@ -17,10 +18,16 @@ WorkerPool::WorkerPool(std::size_t workers)
     }
     if (workers > 1)
     {
-        m_threads.reserve(workers);
-        for (std::size_t worker = 0; worker < workers; ++worker)
+        try
         {
-            m_threads.emplace_back(&WorkerPool::Run, this, worker);
+            for (std::size_t worker = 0; worker < workers; ++worker)
+            {
+                m_threads.emplace_back(&WorkerPool::Run, this, worker);
+            }
+        }
+        catch (const std::system_error&)
+        {
+            // The system has no more threads to give: those that began do the work.
         }
     }
 }

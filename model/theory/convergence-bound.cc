@@ -2,7 +2,7 @@
 
 #include "convergence-bound.h"
 
-#include "ns3/assert.h"
+#include "ns3/abort.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +15,38 @@ namespace
 {
 
 const double EULER = std::exp(1.0); // the e of (1 + x) <= e^x
+
+/**
+ * @param p Parameters.
+ * @return the largest learning rate for which the lemmas hold.
+ */
+double
+GetLemmaRateLimit(const ConvergenceBound::Parameters& p)
+{
+    return std::min({1 / p.mu, 1 / (p.localSteps * p.gamma), p.mu / (p.gamma * p.gamma)});
+}
+
+/**
+ * @param p Parameters.
+ * @return the largest learning rate for which Theorem 1 holds.
+ */
+double
+GetTheoremRateLimit(const ConvergenceBound::Parameters& p)
+{
+    double devices = 0;  // K
+    double selected = 0; // N
+    for (const auto& group : p.groups)
+    {
+        devices += group.devices;
+        selected += group.selected;
+    }
+    const double lMu = p.localSteps * p.mu;
+    const double lGamma = p.localSteps * p.gamma;
+    return std::min(
+        {GetLemmaRateLimit(p),
+         1 / lMu,
+         lMu / (2 * (lMu * lMu + devices + 4 * p.lambda * selected * lGamma * lGamma))});
+}
 
 } // namespace
 
@@ -58,13 +90,18 @@ ConvergenceBound::Check(const Parameters& p)
     require(isFinite(p.dimension) && p.dimension >= 1, "d (dimension)", p.dimension, "at least 1");
     require(isFinite(p.clip) && p.clip > 0, "C (clipping)", p.clip, "finite and positive");
     require(isFinite(p.bias), "vartheta (bias)", p.bias, "finite and not negative");
+    if (why.tellp() == 0)
+    {
+        const double first = 8 / (p.localSteps * p.mu * GetTheoremRateLimit(p));
+        require(first < 0x1p53, "t_0 (first round of the theorem)", first, "below 2^53");
+    }
     return why.str();
 }
 
 ConvergenceBound::ConvergenceBound(const Parameters& parameters)
     : m_parameters(parameters)
 {
-    NS_ASSERT_MSG(Check(parameters).empty(), Check(parameters));
+    NS_ABORT_MSG_IF(!Check(parameters).empty(), Check(parameters));
     for (const auto& group : parameters.groups)
     {
         m_devices += group.devices;
@@ -83,21 +120,14 @@ ConvergenceBound::GetLearningRate(double t) const
 double
 ConvergenceBound::GetLemmaRateLimit() const
 {
-    const auto& p = m_parameters;
-    return std::min({1 / p.mu, 1 / (p.localSteps * p.gamma), p.mu / (p.gamma * p.gamma)});
+    return ::ns3::GetLemmaRateLimit(m_parameters);
 }
 
 uint64_t
 ConvergenceBound::GetFirstRound() const
 {
-    const auto& p = m_parameters;
-    const double lMu = p.localSteps * p.mu;
-    const double lGamma = p.localSteps * p.gamma;
-    const double limit = std::min(
-        {GetLemmaRateLimit(),
-         1 / lMu,
-         lMu / (2 * (lMu * lMu + m_devices + 4 * p.lambda * m_selected * lGamma * lGamma))});
-    const double first = std::ceil(8 / (lMu * limit));
+    const double limit = GetTheoremRateLimit(m_parameters);
+    const double first = std::ceil(8 / (m_parameters.localSteps * m_parameters.mu * limit));
     // The quotient may have been rounded to the wrong side of a whole number.
     if (GetLearningRate(first - 1) <= limit)
     {
