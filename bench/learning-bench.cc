@@ -65,7 +65,7 @@ TrainDevice(benchmark::State& state, PixelScale scale)
     for (auto _ : state)
     {
         FederatedRandom random(1, FederatedRandom::BATCHES, 0, round);
-        const uint32_t* device = samples.data() + 600 * (round++ % 100);
+        const uint32_t* device = samples.data() + std::size_t{600} * (round++ % 100);
         benchmark::DoNotOptimize(
             trainer.Train(train, device, 600, TrainingPlan(), random, w.data()));
     }

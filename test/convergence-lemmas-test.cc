@@ -48,24 +48,25 @@ using Eigen::VectorXd;
 class Regression
 {
   public:
-    static constexpr int FEATURES = 9;                   //!< Inputs.
-    static constexpr int DIMENSION = 2 * (FEATURES + 1); //!< d: two classes, biases included.
+    static constexpr std::size_t FEATURES = 9; //!< Inputs.
+    static constexpr std::size_t DIMENSION =
+        2 * (FEATURES + 1); //!< d: two classes, biases included.
 
     /**
      * @param samples Number of samples.
      * @param random Source of the data.
      */
-    Regression(int samples, FederatedRandom& random)
-        : m_inputs(samples * FEATURES),
+    Regression(std::size_t samples, FederatedRandom& random)
+        : m_inputs(FEATURES * samples),
           m_labels(samples)
     {
         boost::random::normal_distribution<double> normal;
         VectorXd truth(FEATURES);
         std::generate(truth.data(), truth.data() + FEATURES, [&] { return normal(random); });
         MatrixXd x(samples, FEATURES + 1); // the last column stands for the bias
-        for (int i = 0; i < samples; ++i)
+        for (std::size_t i = 0; i < samples; ++i)
         {
-            for (int j = 0; j < FEATURES; ++j)
+            for (std::size_t j = 0; j < FEATURES; ++j)
             {
                 x(i, j) = m_inputs[i * FEATURES + j] = normal(random);
             }
@@ -73,7 +74,7 @@ class Regression
             m_labels[i] = x.row(i).head(FEATURES).dot(truth) + normal(random) > 0;
         }
         // The Hessian of softmax cross-entropy is at most half the second moment of the inputs.
-        const MatrixXd moment = x.transpose() * x / samples;
+        const MatrixXd moment = x.transpose() * x / static_cast<double>(samples);
         mu = Eigen::SelfAdjointEigenSolver<MatrixXd>(moment).eigenvalues().maxCoeff() / 2;
         gamma = 2 * mu;
         // A sample's gradient is (p - y) x, and ||p - y||^2 is at most 2.

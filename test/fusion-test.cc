@@ -259,7 +259,7 @@ TEST(UpdateFusion, DoesNotDependOnTheOrderOfArrival)
     for (uint32_t device : {5U, 1U, 9U, 3U})
     {
         auto& added = updates.emplace_back(device, 3, dimension, random);
-        added.Deliver(100 * device, dimension, 0.1 * device);
+        added.Deliver(std::size_t{100} * device, dimension, 0.1 * device);
     }
     auto arrived = GetUpdates(updates);
     std::vector<float> first(dimension);

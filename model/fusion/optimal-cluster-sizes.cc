@@ -410,7 +410,7 @@ OptimalClusterSizes::DoChoose(const std::vector<ClusterGroup>& groups,
 
     const uint64_t useful = std::min(budget, uint64_t{participants} * mostBits);
     Search search(items, participants, static_cast<int64_t>(useful));
-    const std::vector<uint32_t> sizes = search.Run();
+    std::vector<uint32_t> sizes = search.Run();
     m_nodes = search.GetNodes();
     return sizes;
 }

@@ -75,7 +75,7 @@ RandomizedResponseQuantizer::GetEpsilon() const
 }
 
 void
-RandomizedResponseQuantizer::SetDecoder(std::string decoder)
+RandomizedResponseQuantizer::SetDecoder(const std::string& decoder)
 {
     const std::string prefix = "gain:";
     m_gain = 0;

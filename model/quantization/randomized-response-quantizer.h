@@ -41,7 +41,7 @@ class RandomizedResponseQuantizer : public LevelQuantizer
     double GetEpsilon() const;
 
     /** @param decoder `bayes`, `unbiased` or `gain:x` with a number x above 0. */
-    void SetDecoder(std::string decoder);
+    void SetDecoder(const std::string& decoder);
 
     /** @return the decoder. */
     std::string GetDecoder() const;
