@@ -65,14 +65,15 @@ DpStochasticQuantizer::DoChooseLevels(const float* values,
                                       uint16_t* levels) const
 {
     const LevelGrid local = grid; // in registers: the levels written may not alias it
-    uint8_t nearer[BLOCK];
+    int8_t nearer[BLOCK];
     m_coin.Toss(random, count, nearer);
     for (std::size_t i = 0; i < count; ++i)
     {
+        // Truth values are -1 and 0, as vector comparisons give them.
         float fraction;
         const int32_t cell = local.Locate(values[i], fraction);
-        const int32_t upperIsNearer = fraction > 0.5F;
-        levels[i] = static_cast<uint16_t>(cell + (upperIsNearer == nearer[i]));
+        const int32_t upperIsNearer = -static_cast<int32_t>(fraction > 0.5F);
+        levels[i] = static_cast<uint16_t>(cell + 1 + (upperIsNearer ^ nearer[i]));
     }
 }
 

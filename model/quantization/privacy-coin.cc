@@ -38,7 +38,7 @@ PrivacyCoin::PrivacyCoin(double epsilon)
 }
 
 void
-PrivacyCoin::Toss(FederatedRandom& random, std::size_t count, uint8_t* heads) const
+PrivacyCoin::Toss(FederatedRandom& random, std::size_t count, int8_t* heads) const
 {
     NS_ASSERT(count <= MAX_TOSSES);
     uint32_t words[MAX_TOSSES / 4];
@@ -47,7 +47,7 @@ PrivacyCoin::Toss(FederatedRandom& random, std::size_t count, uint8_t* heads) co
     const auto high = static_cast<uint8_t>(m_threshold >> 24);
     for (std::size_t i = 0; i < count; ++i)
     {
-        heads[i] = bytes[i] < high;
+        heads[i] = static_cast<int8_t>(-static_cast<int8_t>(bytes[i] < high));
     }
     // Where the first bits equal those of the threshold, the other 24 decide.
     const uint32_t low = m_threshold & 0xffffff;
@@ -58,7 +58,7 @@ PrivacyCoin::Toss(FederatedRandom& random, std::size_t count, uint8_t* heads) co
         {
             return;
         }
-        heads[tie - bytes] = random() >> 8 < low;
+        heads[tie - bytes] = random() >> 8 < low ? -1 : 0;
         ++tie;
     }
 }

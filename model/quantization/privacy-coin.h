@@ -31,9 +31,9 @@ class PrivacyCoin
      * case of 256 in which they matter; the outcome has exactly the probability T / 2^32.
      * @param random Where the bits come from.
      * @param count How often, at most MAX_TOSSES.
-     * @param [out] heads 1 for heads, 0 for tails.
+     * @param [out] heads -1 (all bits set) for heads, 0 for tails.
      */
-    void Toss(FederatedRandom& random, std::size_t count, uint8_t* heads) const;
+    void Toss(FederatedRandom& random, std::size_t count, int8_t* heads) const;
 
     static constexpr std::size_t MAX_TOSSES = 1024; //!< Most tosses in one call.
 
