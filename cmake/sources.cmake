@@ -40,6 +40,11 @@ set(federated_sources
     model/quantization/update-clipping.cc
     model/theory/convergence-bound.cc
     model/wire/bit-packer.cc
+    model/wire/crc32c.cc
+    model/wire/federated-header.cc
+    model/wire/fragment-assembler.cc
+    model/wire/fragmentation.cc
+    model/wire/message-bodies.cc
 )
 
 # Headers that others may include; those that only a .cc beside them includes are not listed.
@@ -89,8 +94,14 @@ set(federated_headers
     model/quantization/unbiased-stochastic-quantizer.h
     model/quantization/update-clipping.h
     model/theory/convergence-bound.h
+    model/wire/big-endian.h
     model/wire/bit-packer.h
+    model/wire/crc32c.h
+    model/wire/federated-header.h
+    model/wire/fragment-assembler.h
+    model/wire/fragmentation.h
     model/wire/little-endian.h
+    model/wire/message-bodies.h
 )
 
 set(federated_test_sources

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef CRC32C_H
+#define CRC32C_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * The checksum CRC-32C (Castagnoli; RFC 3720, appendix B.4), with the processor's own instruction
+ * where the compiler may use it.
+ *
+ * Calls chain: Crc32c(b, m, Crc32c(a, n)) is the checksum of a followed by b.
+ * @param bytes The bytes.
+ * @param count How many.
+ * @param crc Checksum of what came before them.
+ * @return the checksum.
+ */
+uint32_t Crc32c(const uint8_t* bytes, std::size_t count, uint32_t crc = 0);
+
+} // namespace ns3
+
+#endif // CRC32C_H

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FEDERATED_HEADER_H
+#define FEDERATED_HEADER_H
+
+#include "ns3/header.h"
+#include "ns3/level-grid.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief The header of every message between a device and its fusion center.
+ *
+ * Numbers are in network byte order, floats as their IEEE bits:
+ *
+ * @verbatim
+    0                   1                   2                   3
+    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+   +---------------+---------------+---------------+---------------+
+   |      'F'      |      'L'      |    version    |     type      |
+   +---------------+---------------+---------------+---------------+
+   |                           sequence                            |
+   |                             round                             |
+   |                            device                             |
+   |                       fragment (index)                        |
+   |                       fragments (count)                       |
+   |                   first (first coordinate)                    |
+   |                 coordinates (how many follow)                 |
+   +---------------+---------------+-------------------------------+
+   |     bits      |   intervals   |        payload length         |
+   +---------------+---------------+-------------------------------+
+   |    distortion of a coordinate, float (NaN: not reported)      |
+   |     CRC-32C of the message, taken with this field at 0        |
+   +---------------------------------------------------------------+
+   |      end (one past the last coordinate) \                     |
+   |      low end of the interval, float      > once an interval   |
+   |      high end of the interval, float    /                     |
+   +---------------------------------------------------------------+
+   |                           payload ...
+   @endverbatim
+ *
+ * The first interval begins at the coordinate `first`, each further one where the one before it
+ * ended, and the last ends at first + coordinates. The payload of a model or update is a part of
+ * what BitPacker or the floats of a Quantizer give, least significant byte first; that of other
+ * messages is a body of message-bodies.h.
+ *
+ * A header is its fields. One object that is used again and again keeps the memory of its
+ * intervals, so that reading and writing do not allocate.
+ */
+class FederatedHeader : public Header
+{
+  public:
+    /** What a message is. */
+    enum Type : uint8_t
+    {
+        JOIN = 1, //!< A device joins (JoinBody).
+        LEAVE,    //!< A device leaves.
+        GRANT,    //!< The center selects a device for a round (GrantBody).
+        ACK,      //!< A control message came (AckBody).
+        MODEL,    //!< A fragment of the model, the same for every device.
+        UPDATE,   //!< A fragment of a device's update.
+        REPAIR,   //!< A device lacks fragments of the model (RepairBody).
+        DONE,     //!< A device is through with a round (DoneBody).
+    };
+
+    /** What Read found. */
+    enum ReadResult
+    {
+        READ_OK,        //!< A message.
+        READ_MALFORMED, //!< Not our protocol, or fields that contradict each other.
+        READ_VERSION,   //!< A version that we do not speak.
+        READ_CHECKSUM,  //!< The checksum is wrong: damaged or tampered with.
+    };
+
+    static constexpr uint8_t VERSION = 1;               //!< Of the protocol.
+    static constexpr std::size_t FIXED_SIZE = 44;       //!< Bytes without intervals.
+    static constexpr std::size_t INTERVAL_SIZE = 12;    //!< Bytes an interval.
+    static constexpr std::size_t MAX_INTERVALS = 255;   //!< In one header.
+    static constexpr std::size_t MAX_PAYLOAD = 0xffff;  //!< Bytes that may follow a header.
+    static constexpr uint32_t ALL_DEVICES = 0xffffffff; //!< The device of a model's messages.
+
+    /** @return the TypeId. */
+    static TypeId GetTypeId();
+
+    /**
+     * @param type Any number.
+     * @return the type's name in lower case, "unknown" where there is none.
+     */
+    static const char* GetTypeName(uint8_t type);
+
+    /** @return the size of the header in bytes. */
+    std::size_t GetSize() const
+    {
+        return FIXED_SIZE + INTERVAL_SIZE * intervals.size();
+    }
+
+    /**
+     * Set payloadLength and checksum. All other fields have their values already.
+     * @param payload The payload; may be nullptr if the length is 0.
+     * @param length Its bytes, at most MAX_PAYLOAD.
+     */
+    void Seal(const uint8_t* payload, std::size_t length);
+
+    /**
+     * Write the header.
+     * @param [out] bytes GetSize() bytes.
+     */
+    void Write(uint8_t* bytes) const;
+
+    /**
+     * Read and check a whole message. It may be any bytes. The checksum is checked before what it
+     * covers, so that a message that was tampered with is reported as such. The payload of a
+     * message that is accepted begins at GetSize() and ends with the message.
+     * @param message Header and payload.
+     * @param size Their bytes.
+     * @return whether it is a message; if not, the fields are worthless.
+     */
+    ReadResult Read(const uint8_t* message, std::size_t size);
+
+    /**
+     * @return whether the fields make sense together: known type, ascending intervals of finite
+     * width that cover the coordinates, a payload of the size that a model or update must have. (A
+     * header that was just made or could not be read is not valid.)
+     */
+    bool IsValid() const;
+
+    TypeId GetInstanceTypeId() const override;
+    uint32_t GetSerializedSize() const override;
+    void Serialize(Buffer::Iterator start) const override;
+
+    /**
+     * Read the fields alone. They may be anything: ask IsValid() next. The checksum is Read's work.
+     * @param start Where the header starts.
+     * @return the bytes read; 0, and a header that is not valid, if they are too few or not ours.
+     */
+    uint32_t Deserialize(Buffer::Iterator start) override;
+    void Print(std::ostream& os) const override;
+
+    Type type{};                          //!< What the message is.
+    uint32_t sequence = 0;                //!< Counts the sender's messages; an ACK repeats it.
+    uint32_t round = 0;                   //!< Round that the message is about.
+    uint32_t device = 0;                  //!< Device that sends, or is meant.
+    uint32_t fragment = 0;                //!< Index of the fragment.
+    uint32_t fragments = 0;               //!< Number of fragments of the whole.
+    uint32_t first = 0;                   //!< First coordinate.
+    uint32_t coordinates = 0;             //!< Number of coordinates.
+    uint8_t bits = 0;                     //!< Bits of a coordinate: 1 to 16, or 32 for floats.
+    std::vector<IntervalRange> intervals; //!< That the fragment touches, clipped to it.
+    uint16_t payloadLength = 0;           //!< Bytes of the payload.
+    float distortion = std::numeric_limits<float>::quiet_NaN(); //!< Expected squared error of a
+                                                                //!< coordinate; NaN: not reported.
+    uint32_t checksum = 0;                                      //!< CRC-32C of the whole message.
+
+  private:
+    /**
+     * Read the part that every header has.
+     * @param bytes FIXED_SIZE bytes.
+     * @return how many intervals follow.
+     */
+    std::size_t ReadFixed(const uint8_t* bytes);
+
+    /**
+     * Read the intervals.
+     * @param bytes INTERVAL_SIZE bytes for each.
+     * @param count How many.
+     */
+    void ReadIntervals(const uint8_t* bytes, std::size_t count);
+};
+
+} // namespace ns3
+
+#endif // FEDERATED_HEADER_H

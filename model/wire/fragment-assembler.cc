@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fragment-assembler.h"
+
+#include "bit-packer.h"
+#include "little-endian.h"
+
+#include "ns3/assert.h"
+#include "ns3/quantizer.h"
+#include "ns3/update-fusion.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace ns3
+{
+
+namespace
+{
+
+/** @return whether none of the floats is infinite or NaN. The compiler vectorizes it. */
+bool
+AreFinite(const uint8_t* bytes, std::size_t count)
+{
+    constexpr uint32_t EXPONENT = LITTLE_ENDIAN_HOST ? 0x7f800000 : 0x0000807f;
+    uint32_t bad = 0;
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        uint32_t word;
+        std::memcpy(&word, bytes + 4 * i, sizeof(word));
+        bad |= (word & EXPONENT) == EXPONENT;
+    }
+    return bad == 0;
+}
+
+/** @return whether two intervals have the same ends. */
+bool
+HaveEqualEnds(const IntervalRange& a, const IntervalRange& b)
+{
+    return a.low == b.low && a.high == b.high;
+}
+
+} // namespace
+
+FragmentAssembler::FragmentAssembler(std::size_t dimension, unsigned bits)
+    : m_dimension(dimension),
+      m_bits(bits)
+{
+}
+
+bool
+FragmentAssembler::Fits(const FederatedHeader& header) const
+{
+    const std::size_t begin = header.first;
+    const std::size_t end = begin + header.coordinates;
+    return header.IsValid() && header.bits == m_bits && header.coordinates > 0 &&
+           end <= m_dimension && begin * m_bits % 8 == 0 &&
+           (end == m_dimension || end * m_bits % 8 == 0) &&
+           header.payloadLength == BitPacker::GetSize(header.coordinates, m_bits) &&
+           header.fragments > 0 && header.fragments <= m_dimension &&
+           (m_fragments == 0 || header.fragments == m_fragments);
+}
+
+FragmentAssembler::Result
+FragmentAssembler::Accept(const FederatedHeader& header, const uint8_t* payload)
+{
+    if (!Fits(header))
+    {
+        return INVALID;
+    }
+    if (m_fragments > 0 && m_has[header.fragment])
+    {
+        return DUPLICATE;
+    }
+    const Range range{header.first, std::size_t{header.first} + header.coordinates};
+    // The range behind this one; in order, there is none.
+    auto next = m_ranges.end();
+    if (!m_ranges.empty() && m_ranges.back().end > range.begin)
+    {
+        next = std::upper_bound(m_ranges.begin(),
+                                m_ranges.end(),
+                                range.begin,
+                                [](std::size_t begin, const Range& r) { return begin < r.begin; });
+    }
+    const bool hasPrevious = next != m_ranges.begin();
+    if ((next != m_ranges.end() && next->begin < range.end) ||
+        (hasPrevious && std::prev(next)->end > range.begin))
+    {
+        return INVALID;
+    }
+    if (m_bits == Quantizer::FLOAT_BITS && !AreFinite(payload, header.coordinates))
+    {
+        return NOT_FINITE;
+    }
+
+    if (m_fragments == 0)
+    {
+        m_fragments = header.fragments;
+        m_has.resize(m_fragments);
+        m_payload.resize(BitPacker::GetSize(m_dimension, m_bits));
+    }
+    m_has[header.fragment] = true;
+    ++m_received;
+    m_coordinates += header.coordinates;
+    std::memcpy(m_payload.data() + range.begin * m_bits / 8, payload, header.payloadLength);
+    if (std::isnan(m_distortion))
+    {
+        m_distortion = header.distortion;
+    }
+    AddIntervals(header);
+
+    const bool joinsPrevious = hasPrevious && std::prev(next)->end == range.begin;
+    const bool joinsNext = next != m_ranges.end() && next->begin == range.end;
+    if (joinsPrevious)
+    {
+        std::prev(next)->end = joinsNext ? next->end : range.end;
+        if (joinsNext)
+        {
+            m_ranges.erase(next);
+        }
+    }
+    else if (joinsNext)
+    {
+        next->begin = range.begin;
+    }
+    else
+    {
+        m_ranges.insert(next, range);
+    }
+    return ACCEPTED;
+}
+
+void
+FragmentAssembler::AddIntervals(const FederatedHeader& header)
+{
+    const auto& added = header.intervals;
+    if (added.empty())
+    {
+        return;
+    }
+    std::size_t at = m_intervals.size();
+    if (at > 0 && m_intervals.back().begin > header.first)
+    {
+        at = std::upper_bound(m_intervals.begin(),
+                              m_intervals.end(),
+                              std::size_t{header.first},
+                              [](std::size_t begin, const IntervalRange& interval)
+                              { return begin < interval.begin; }) -
+             m_intervals.begin();
+    }
+    m_intervals.insert(m_intervals.begin() + at, added.begin(), added.end());
+    // Join equal neighbors, from the one before the first that was added to the one behind the
+    // last.
+    const auto begin = m_intervals.begin() + (at > 0 ? at - 1 : 0);
+    const auto end = m_intervals.begin() + std::min(at + added.size() + 1, m_intervals.size());
+    auto last = begin;
+    for (auto next = begin + 1; next < end; ++next)
+    {
+        if (last->end == next->begin && HaveEqualEnds(*last, *next))
+        {
+            last->end = next->end;
+        }
+        else
+        {
+            *++last = *next;
+        }
+    }
+    m_intervals.erase(last + 1, end);
+}
+
+std::vector<std::pair<uint32_t, uint32_t>>
+FragmentAssembler::GetMissing(std::size_t maxRanges, uint32_t expected) const
+{
+    std::vector<std::pair<uint32_t, uint32_t>> missing;
+    if (m_fragments == 0)
+    {
+        if (expected > 0 && maxRanges > 0)
+        {
+            missing.emplace_back(0, expected);
+        }
+        return missing;
+    }
+    for (auto begin = std::find(m_has.begin(), m_has.end(), false);
+         begin != m_has.end() && missing.size() < maxRanges;)
+    {
+        const auto end = std::find(begin, m_has.end(), true);
+        missing.emplace_back(begin - m_has.begin(), end - begin);
+        begin = std::find(end, m_has.end(), false);
+    }
+    return missing;
+}
+
+bool
+FragmentAssembler::FillDelivered(const Quantizer& quantizer,
+                                 unsigned bits,
+                                 DeliveredUpdate& update) const
+{
+    update.bits = bits;
+    update.wireBits = m_bits;
+    update.exactDistortion = m_distortion;
+    update.intervals.clear();
+    update.ranges.clear();
+    double cellSum = 0;
+    std::size_t covered = 0;
+    for (std::size_t i = 0; i < m_intervals.size(); ++i)
+    {
+        const IntervalRange& interval = m_intervals[i];
+        const std::size_t count = interval.end - interval.begin;
+        covered += count;
+        cellSum += static_cast<double>(count) *
+                   quantizer.GetCellDistortion(interval.low, interval.high, bits);
+        if (m_bits == Quantizer::FLOAT_BITS)
+        {
+            continue; // floats need no interval to be understood
+        }
+        // Coordinates that did not come count to the interval behind them.
+        if (i > 0 && HaveEqualEnds(m_intervals[i - 1], interval))
+        {
+            update.intervals.back().end = interval.end;
+            continue;
+        }
+        const LevelGrid decoder =
+            quantizer.GetDecoderGrid(LevelGrid(interval.low, interval.high, m_bits));
+        if (!std::isfinite(decoder.high - decoder.low))
+        {
+            return false;
+        }
+        const std::size_t begin = update.intervals.empty() ? 0 : update.intervals.back().end;
+        update.intervals.push_back({begin, interval.end, decoder.low, decoder.high});
+    }
+    if (!update.intervals.empty())
+    {
+        update.intervals.back().end = m_dimension;
+    }
+    update.cellDistortion = covered > 0 ? cellSum / static_cast<double>(covered)
+                                        : quantizer.GetCellDistortion(0, 0, bits);
+    for (const Range& range : m_ranges)
+    {
+        DeliveredRange delivered{};
+        delivered.begin = range.begin;
+        delivered.end = range.end;
+        delivered.payload = m_payload.data();
+        delivered.first = range.begin;
+        update.ranges.push_back(delivered);
+    }
+    return !update.ranges.empty();
+}
+
+std::vector<float>
+FragmentAssembler::TakeModel()
+{
+    NS_ASSERT_MSG(m_bits == Quantizer::FLOAT_BITS && IsComplete(),
+                  "FragmentAssembler: only a complete model of floats can be taken");
+    std::vector<float> model(m_dimension);
+    for (std::size_t i = 0; i < m_dimension; ++i)
+    {
+        model[i] = ReadLittleEndianFloat(m_payload.data() + 4 * i);
+    }
+    *this = FragmentAssembler(m_dimension, m_bits);
+    return model;
+}
+
+} // namespace ns3

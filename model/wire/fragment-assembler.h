@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FRAGMENT_ASSEMBLER_H
+#define FRAGMENT_ASSEMBLER_H
+
+#include "federated-header.h"
+
+#include "ns3/level-grid.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+
+class Quantizer;
+struct DeliveredUpdate;
+
+/**
+ * @ingroup federated
+ * @brief Puts the fragments of a model or of an update together, and knows which coordinates came.
+ *
+ * Fragments may come in any order, twice, or never; in order, each costs the same. What it
+ * allocates follows from the dimension that its owner gave, never from a header, and nothing is
+ * allocated before the first fragment was accepted.
+ */
+class FragmentAssembler
+{
+  public:
+    /** What became of a fragment. */
+    enum Result
+    {
+        ACCEPTED,   //!< Its coordinates are there now.
+        DUPLICATE,  //!< It came before.
+        INVALID,    //!< It does not fit the dimension, the bits or what came before.
+        NOT_FINITE, //!< It has a float that is infinite or NaN.
+    };
+
+    /** Coordinates begin .. end - 1. */
+    struct Range
+    {
+        std::size_t begin; //!< First coordinate.
+        std::size_t end;   //!< One past the last coordinate.
+    };
+
+    /**
+     * @param dimension Number of coordinates, d.
+     * @param bits Bits of a coordinate on the wire: 1 to 16, or 32 for floats.
+     */
+    FragmentAssembler(std::size_t dimension, unsigned bits);
+
+    /**
+     * Take a fragment. Whether round and device are the right ones is the caller's question.
+     * @param header Its header.
+     * @param payload header.payloadLength bytes.
+     * @return what became of it.
+     */
+    Result Accept(const FederatedHeader& header, const uint8_t* payload);
+
+    /** @return whether all coordinates came. */
+    bool IsComplete() const
+    {
+        return m_coordinates == m_dimension;
+    }
+
+    /** @return the number of fragments of the whole; 0 as long as none was accepted. */
+    uint32_t GetFragments() const
+    {
+        return m_fragments;
+    }
+
+    /** @return how many fragments were accepted. */
+    uint32_t GetReceived() const
+    {
+        return m_received;
+    }
+
+    /**
+     * @param maxRanges How many ranges are wanted at most.
+     * @param expected Number of fragments to assume as long as none was accepted.
+     * @return the missing fragments in ascending order: first index and how many.
+     */
+    std::vector<std::pair<uint32_t, uint32_t>> GetMissing(std::size_t maxRanges,
+                                                          uint32_t expected = 0) const;
+
+    /** @return the whole payload, zero where nothing came; empty before the first fragment. */
+    const std::vector<uint8_t>& GetPayload() const
+    {
+        return m_payload;
+    }
+
+    /** @return the distortion that the first fragment with one reported; NaN if none did. */
+    float GetDistortion() const
+    {
+        return m_distortion;
+    }
+
+    /** @return the coordinates that came: ascending, neither overlapping nor touching. */
+    const std::vector<Range>& GetRanges() const
+    {
+        return m_ranges;
+    }
+
+    /** @return the intervals of what came: ascending; neighbors with equal ends are one. */
+    const std::vector<IntervalRange>& GetIntervals() const
+    {
+        return m_intervals;
+    }
+
+    /**
+     * Describe an update for FuseUpdates. Device and the noise of the ranges are left as they are;
+     * the ranges point into this object, which must outlive them.
+     * @param quantizer Quantizer of the device.
+     * @param bits Resolution of the device, 1 to 16 (its bits on the wire may be 32).
+     * @param [in,out] update All but device is set.
+     * @return false if nothing came, or if the decoder stretches an interval beyond what a float
+     * holds: the update cannot be used.
+     */
+    bool FillDelivered(const Quantizer& quantizer, unsigned bits, DeliveredUpdate& update) const;
+
+    /**
+     * Take a model out: floats, complete.
+     * @return the coordinates. This object is as new afterwards.
+     */
+    std::vector<float> TakeModel();
+
+  private:
+    /**
+     * @param header Header of a fragment.
+     * @return whether it can belong to what is assembled here.
+     */
+    bool Fits(const FederatedHeader& header) const;
+
+    /**
+     * @param header Header of a fragment, whose intervals become part of what came.
+     */
+    void AddIntervals(const FederatedHeader& header);
+
+    std::size_t m_dimension;                //!< d.
+    unsigned m_bits;                        //!< Bits of a coordinate.
+    uint32_t m_fragments = 0;               //!< Number of fragments, once one was accepted.
+    uint32_t m_received = 0;                //!< Fragments accepted.
+    std::size_t m_coordinates = 0;          //!< Coordinates that came.
+    std::vector<bool> m_has;                //!< Which fragments were accepted.
+    std::vector<uint8_t> m_payload;         //!< The whole payload.
+    std::vector<Range> m_ranges;            //!< Coordinates that came.
+    std::vector<IntervalRange> m_intervals; //!< Intervals of what came.
+    float m_distortion = std::numeric_limits<float>::quiet_NaN(); //!< As reported.
+};
+
+} // namespace ns3
+
+#endif // FRAGMENT_ASSEMBLER_H

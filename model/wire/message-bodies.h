@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef MESSAGE_BODIES_H
+#define MESSAGE_BODIES_H
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup federated
+ * The payloads of control messages (those of models and updates are coordinates). Numbers are in
+ * network byte order, in the order of the members. Read can be given any bytes and says whether
+ * they are such a body; if not, what it gave is worthless. A LEAVE has no body.
+ */
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief What a device tells about itself in a JOIN. The header's bits are its resolution.
+ */
+struct JoinBody
+{
+    static constexpr std::size_t SIZE = 16; //!< Bytes.
+
+    uint32_t group = 0;      //!< Group of the device, m.
+    uint32_t samples = 0;    //!< Number of its training samples.
+    uint64_t trainingNs = 0; //!< How long its training takes, simulated nanoseconds.
+
+    /** @param [out] bytes SIZE bytes. */
+    void Write(uint8_t* bytes) const;
+
+    /**
+     * @param bytes Any bytes.
+     * @param size How many.
+     * @param [out] body The body.
+     * @return whether they are such a body.
+     */
+    static bool Read(const uint8_t* bytes, std::size_t size, JoinBody& body);
+};
+
+/**
+ * @ingroup federated
+ * @brief What a selected device needs to know about a round, in a GRANT. Simulated times, in
+ * nanoseconds, that an ns-3 Time can hold. The header's bits are the resolution granted, its
+ * fragments those of the model, its coordinates the dimension d.
+ */
+struct GrantBody
+{
+    static constexpr std::size_t SIZE = 32; //!< Bytes.
+
+    uint64_t modelEndNs = 0;   //!< When the last fragment of the model will have been sent.
+    uint64_t slotStartNs = 0;  //!< When the device may begin to send its update.
+    uint64_t slotLengthNs = 0; //!< For how long.
+    uint64_t deadlineNs = 0;   //!< When the round ends.
+
+    /** @param [out] bytes SIZE bytes. */
+    void Write(uint8_t* bytes) const;
+
+    /**
+     * @param bytes Any bytes.
+     * @param size How many.
+     * @param [out] body The body.
+     * @return whether they are such a body.
+     */
+    static bool Read(const uint8_t* bytes, std::size_t size, GrantBody& body);
+};
+
+/**
+ * @ingroup federated
+ * @brief What an ACK acknowledges; the header's sequence is that of the message.
+ */
+struct AckBody
+{
+    static constexpr std::size_t SIZE = 1; //!< Bytes.
+
+    uint8_t type = 0; //!< FederatedHeader::Type of the message.
+
+    /** @param [out] bytes SIZE bytes. */
+    void Write(uint8_t* bytes) const;
+
+    /**
+     * @param bytes Any bytes.
+     * @param size How many.
+     * @param [out] body The body.
+     * @return whether they are such a body.
+     */
+    static bool Read(const uint8_t* bytes, std::size_t size, AckBody& body);
+};
+
+/**
+ * @ingroup federated
+ * @brief The fragments of the model that a device lacks, in a REPAIR.
+ */
+struct RepairBody
+{
+    static constexpr std::size_t RANGE_SIZE = 8; //!< Bytes of a range.
+
+    std::vector<std::pair<uint32_t, uint32_t>> ranges; //!< First fragment and how many, at least 1.
+
+    /** @return the bytes of the body. */
+    std::size_t GetSize() const
+    {
+        return RANGE_SIZE * ranges.size();
+    }
+
+    /** @param [out] bytes GetSize() bytes. */
+    void Write(uint8_t* bytes) const;
+
+    /**
+     * @param bytes Any bytes.
+     * @param size How many.
+     * @param [out] body The body.
+     * @return whether they are such a body: at least one range, none empty or beyond 2^32 - 1.
+     */
+    static bool Read(const uint8_t* bytes, std::size_t size, RepairBody& body);
+};
+
+/**
+ * @ingroup federated
+ * @brief How a round went for a device that was granted a slot.
+ */
+enum RoundOutcome : uint8_t
+{
+    OUTCOME_SENT,             //!< The update was sent.
+    OUTCOME_MODEL_INCOMPLETE, //!< Fragments of the model were missing when training had to start.
+    OUTCOME_NOT_FINITE,       //!< Training gave an update that cannot be sent.
+    OUTCOME_NO_TIME,          //!< The slot or the deadline was over before all was sent.
+};
+
+/**
+ * @ingroup federated
+ * @brief The end of a device's round, in a DONE; the header's fragments are those sent.
+ */
+struct DoneBody
+{
+    static constexpr std::size_t SIZE = 1; //!< Bytes.
+
+    uint8_t outcome = OUTCOME_SENT; //!< A RoundOutcome.
+
+    /** @param [out] bytes SIZE bytes. */
+    void Write(uint8_t* bytes) const;
+
+    /**
+     * @param bytes Any bytes.
+     * @param size How many.
+     * @param [out] body The body.
+     * @return whether they are such a body.
+     */
+    static bool Read(const uint8_t* bytes, std::size_t size, DoneBody& body);
+};
+
+} // namespace ns3
+
+#endif // MESSAGE_BODIES_H
