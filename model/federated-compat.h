@@ -12,6 +12,13 @@
  * What differs between the releases of ns-3 that the module builds on, in one place.
  */
 
+/** Application::AssignStreams is virtual from ns-3.42 on. */
+#if __has_include("ns3/application-helper.h")
+#define FEDERATED_OVERRIDES_SINCE_3_42 override
+#else
+#define FEDERATED_OVERRIDES_SINCE_3_42
+#endif
+
 namespace ns3
 {
 namespace compat

@@ -38,6 +38,7 @@ class FederatedRandom
         QUANTIZE,
         LINK_NOISE,
         SYNTHETIC_DATA,
+        SELECTION,
     };
 
     using result_type = uint32_t; //!< As the standard library names it.

@@ -1,0 +1,955 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "federated-device.h"
+
+#include "ns3/abort.h"
+#include "ns3/double.h"
+#include "ns3/dp-stochastic-quantizer.h"
+#include "ns3/fixed-interval.h"
+#include "ns3/learning-rate-schedule.h"
+#include "ns3/log.h"
+#include "ns3/pointer.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/tcp-socket-factory.h"
+#include "ns3/udp-socket-factory.h"
+#include "ns3/udp-socket.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("FederatedDevice");
+
+NS_OBJECT_ENSURE_REGISTERED(FederatedDevice);
+
+TypeId
+FederatedDevice::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::FederatedDevice")
+            .SetParent<Application>()
+            .SetGroupName("Federated")
+            .AddConstructor<FederatedDevice>()
+            .AddAttribute("DeviceId",
+                          "Identifier of the device, from 0 on; the split of the data numbers the "
+                          "devices in the same way.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&FederatedDevice::m_id),
+                          MakeUintegerChecker<uint32_t>(0, FederatedHeader::ALL_DEVICES - 1))
+            .AddAttribute("Group",
+                          "Group of devices that share a resolution, from 0 on.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&FederatedDevice::m_group),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("Bits",
+                          "Resolution b of the device; a grant may ask for less, never for more.",
+                          UintegerValue(4),
+                          MakeUintegerAccessor(&FederatedDevice::m_bits),
+                          MakeUintegerChecker<uint32_t>(1, Quantizer::MAX_BITS))
+            .AddAttribute("Remote",
+                          "Address and port of the fusion center.",
+                          AddressValue(),
+                          MakeAddressAccessor(&FederatedDevice::m_remote),
+                          MakeAddressChecker())
+            .AddAttribute("MulticastGroup",
+                          "Address and port on which models come by multicast; none if not set.",
+                          AddressValue(),
+                          MakeAddressAccessor(&FederatedDevice::m_multicast),
+                          MakeAddressChecker())
+            .AddAttribute("Protocol",
+                          "ns3::UdpSocketFactory or ns3::TcpSocketFactory.",
+                          TypeIdValue(UdpSocketFactory::GetTypeId()),
+                          MakeTypeIdAccessor(&FederatedDevice::m_protocol),
+                          MakeTypeIdChecker())
+            .AddAttribute("FragmentSize",
+                          "Bytes of a message including our header: the payload of UDP.",
+                          UintegerValue(1400),
+                          MakeUintegerAccessor(&FederatedDevice::m_fragmentSize),
+                          MakeUintegerChecker<uint32_t>(100, MessageStream::MAX_MESSAGE))
+            .AddAttribute("Task",
+                          "What is learned; one object for the center and all devices.",
+                          PointerValue(),
+                          MakePointerAccessor(&FederatedDevice::m_task),
+                          MakePointerChecker<LearningTask>())
+            .AddAttribute("Quantizer",
+                          "Makes the payload of an update.",
+                          StringValue("ns3::DpStochasticQuantizer"),
+                          MakePointerAccessor(&FederatedDevice::m_quantizer),
+                          MakePointerChecker<Quantizer>())
+            .AddAttribute("IntervalRule",
+                          "Chooses the interval or intervals of the quantizer.",
+                          StringValue("ns3::FixedInterval"),
+                          MakePointerAccessor(&FederatedDevice::m_interval),
+                          MakePointerChecker<IntervalRule>())
+            .AddAttribute("ClipNorm",
+                          "The norm of an update that is clipped.",
+                          EnumValue(CLIP_L1),
+                          compat::MakeEnumAccessor<ClipNorm>(&FederatedDevice::m_clipNorm),
+                          MakeEnumChecker(CLIP_NONE, "none", CLIP_L1, "l1", CLIP_L2, "l2"))
+            .AddAttribute("ClipBound",
+                          "C, the largest norm of an update.",
+                          DoubleValue(100),
+                          MakeDoubleAccessor(&FederatedDevice::m_clipBound),
+                          MakeDoubleChecker<double>(1e-30))
+            .AddAttribute("Steps",
+                          "L, steps of stochastic gradient descent in a round.",
+                          UintegerValue(10),
+                          MakeUintegerAccessor(&FederatedDevice::m_steps),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("BatchSize",
+                          "Samples of a step.",
+                          UintegerValue(10),
+                          MakeUintegerAccessor(&FederatedDevice::m_batchSize),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("LearningRate",
+                          "Learning rate of the first round.",
+                          DoubleValue(0.1),
+                          MakeDoubleAccessor(&FederatedDevice::m_learningRate),
+                          MakeDoubleChecker<double>(0))
+            .AddAttribute("LearningRateDecay",
+                          "c in the learning rate LearningRate / (1 + c t), t = 0, 1, ...",
+                          DoubleValue(0),
+                          MakeDoubleAccessor(&FederatedDevice::m_learningRateDecay),
+                          MakeDoubleChecker<double>(0))
+            .AddAttribute("ReportDistortion",
+                          "Send the exact distortion of the update along. It depends on the data "
+                          "and is not protected.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FederatedDevice::m_reportDistortion),
+                          MakeBooleanChecker())
+            .AddAttribute(
+                "IncompleteModel",
+                "What to do when the model is not complete in time: sit the round out, or take the "
+                "previous values for what is missing (the device then keeps a model for ever).",
+                EnumValue(SIT_OUT),
+                compat::MakeEnumAccessor<IncompletePolicy>(&FederatedDevice::m_incomplete),
+                MakeEnumChecker(SIT_OUT, "sit-out", USE_PREVIOUS, "use-previous"))
+            .AddAttribute("TimePerSample",
+                          "Seconds of simulated time that training takes for one sample of one "
+                          "step, drawn once a round.",
+                          StringValue("ns3::ConstantRandomVariable[Constant=0.0001]"),
+                          MakePointerAccessor(&FederatedDevice::m_timePerSample),
+                          MakePointerChecker<RandomVariableStream>())
+            .AddAttribute("RepairDelay",
+                          "Silence of the center after which missing fragments of the model are "
+                          "asked for (UDP).",
+                          TimeValue(MilliSeconds(50)),
+                          MakeTimeAccessor(&FederatedDevice::m_repairDelay),
+                          MakeTimeChecker(MicroSeconds(1)))
+            .AddAttribute("ControlTimeout",
+                          "Time after which a control message is repeated (UDP), or a connection "
+                          "tried again (TCP). It doubles up to 32 times while joining.",
+                          TimeValue(MilliSeconds(100)),
+                          MakeTimeAccessor(&FederatedDevice::m_controlTimeout),
+                          MakeTimeChecker(MicroSeconds(1)))
+            .AddAttribute("ControlRetries",
+                          "How often a DONE or a LEAVE is repeated. A JOIN is repeated for ever.",
+                          UintegerValue(10),
+                          MakeUintegerAccessor(&FederatedDevice::m_controlRetries),
+                          MakeUintegerChecker<uint32_t>())
+            .AddTraceSource("Joined",
+                            "The center has acknowledged that the device joined.",
+                            MakeTraceSourceAccessor(&FederatedDevice::m_joinedTrace),
+                            "ns3::FederatedDevice::JoinedTracedCallback")
+            .AddTraceSource("ModelReceived",
+                            "The model is complete, or training begins without all of it.",
+                            MakeTraceSourceAccessor(&FederatedDevice::m_modelReceivedTrace),
+                            "ns3::FederatedDevice::ModelReceivedTracedCallback")
+            .AddTraceSource("TrainingDone",
+                            "Training has ended.",
+                            MakeTraceSourceAccessor(&FederatedDevice::m_trainingDoneTrace),
+                            "ns3::FederatedDevice::TrainingDoneTracedCallback")
+            .AddTraceSource("UpdateSent",
+                            "The last fragment of an update was sent, or the deadline ended it.",
+                            MakeTraceSourceAccessor(&FederatedDevice::m_updateSentTrace),
+                            "ns3::FederatedDevice::UpdateSentTracedCallback")
+            .AddTraceSource("Tx",
+                            "A message was sent.",
+                            MakeTraceSourceAccessor(&FederatedDevice::m_txTrace),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("Drop",
+                            "A message that came was not used.",
+                            MakeTraceSourceAccessor(&FederatedDevice::m_dropTrace),
+                            "ns3::DropTracedCallback");
+    return tid;
+}
+
+FederatedDevice::FederatedDevice()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+FederatedDevice::~FederatedDevice()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+bool
+FederatedDevice::HasJoined() const
+{
+    return m_joined;
+}
+
+uint64_t
+FederatedDevice::GetDropped(DropReason reason) const
+{
+    return m_drops.at(reason);
+}
+
+std::size_t
+FederatedDevice::GetBufferedBytes() const
+{
+    std::size_t bytes = m_previous.capacity() * sizeof(float);
+    if (m_session)
+    {
+        bytes += m_session->model.GetPayload().capacity();
+        if (m_session->update)
+        {
+            bytes += m_session->update->model.capacity() * sizeof(float) +
+                     m_session->update->payload.capacity();
+        }
+    }
+    return bytes;
+}
+
+int64_t
+FederatedDevice::AssignStreams(int64_t stream)
+{
+    m_timePerSample->SetStream(stream);
+    return 1;
+}
+
+void
+FederatedDevice::DoDispose()
+{
+    NS_LOG_FUNCTION(this);
+    StopApplication();
+    m_previous = std::vector<float>();
+    m_task = nullptr;
+    m_quantizer = nullptr;
+    m_interval = nullptr;
+    m_timePerSample = nullptr;
+    Application::DoDispose();
+}
+
+void
+FederatedDevice::StartApplication()
+{
+    NS_LOG_FUNCTION(this);
+    m_center = SocketAddress(m_remote);
+    NS_ABORT_MSG_IF(!m_center.IsValid(),
+                    "FederatedDevice: Remote of device " << m_id
+                                                         << " is not the address of a center");
+    NS_ABORT_MSG_IF(!m_task, "FederatedDevice: Task of device " << m_id << " is not set");
+    NS_ABORT_MSG_IF(!m_quantizer, "FederatedDevice: Quantizer of device " << m_id << " is not set");
+    NS_ABORT_MSG_IF(!m_interval,
+                    "FederatedDevice: IntervalRule of device " << m_id << " is not set");
+    m_running = true;
+    m_leaving = false;
+    // A device that comes back must not repeat the numbers of its former life.
+    m_sequence = static_cast<uint32_t>(Simulator::Now().GetMilliSeconds());
+    Open();
+}
+
+void
+FederatedDevice::StopApplication()
+{
+    NS_LOG_FUNCTION(this);
+    m_running = false;
+    m_joined = false;
+    EndSession();
+    Close();
+}
+
+void
+FederatedDevice::Leave()
+{
+    NS_LOG_FUNCTION(this);
+    if (!m_running || m_leaving)
+    {
+        return;
+    }
+    m_leaving = true;
+    EndSession();
+    FederatedHeader header;
+    header.type = FederatedHeader::LEAVE;
+    SendControl(header, nullptr, 0);
+}
+
+void
+FederatedDevice::Open()
+{
+    const bool v6 = Ipv6Address::IsMatchingType(m_center.ip);
+    m_socket = Socket::CreateSocket(GetNode(), m_protocol);
+    if (m_protocol == TcpSocketFactory::GetTypeId())
+    {
+        MessageStream::SetUp(m_socket);
+    }
+    NS_ABORT_MSG_IF((v6 ? m_socket->Bind6() : m_socket->Bind()) != 0,
+                    "FederatedDevice: could not bind a socket of device " << m_id);
+    if (m_protocol == TcpSocketFactory::GetTypeId())
+    {
+        m_socket->SetConnectCallback(MakeCallback(&FederatedDevice::HandleConnected, this),
+                                     MakeCallback(&FederatedDevice::HandleNotConnected, this));
+        if (m_socket->Connect(m_center.Get()) != 0)
+        {
+            HandleNotConnected(m_socket);
+        }
+        return;
+    }
+    m_socket->Connect(m_center.Get());
+    m_socket->SetRecvCallback(MakeCallback(&FederatedDevice::HandleDatagrams, this));
+    const SocketAddress group(m_multicast);
+    if (group.IsValid())
+    {
+        m_multicastSocket = Socket::CreateSocket(GetNode(), m_protocol);
+        NS_ABORT_MSG_IF(m_multicastSocket->Bind(group.Get()) != 0,
+                        "FederatedDevice: could not bind a socket of device "
+                            << m_id << " to its MulticastGroup");
+        DynamicCast<UdpSocket>(m_multicastSocket)->MulticastJoinGroup(0, group.ip);
+        m_multicastSocket->SetRecvCallback(MakeCallback(&FederatedDevice::HandleDatagrams, this));
+    }
+    Join();
+}
+
+void
+FederatedDevice::Close()
+{
+    m_controlEvent.Cancel();
+    m_openEvent.Cancel();
+    m_controlTries = 0;
+    if (m_stream)
+    {
+        m_stream->Close();
+        m_stream = nullptr;
+    }
+    for (Ptr<Socket>* socket : {&m_socket, &m_multicastSocket})
+    {
+        if (*socket)
+        {
+            (*socket)->SetRecvCallback(MakeNullCallback<void, Ptr<Socket>>());
+            (*socket)->SetConnectCallback(MakeNullCallback<void, Ptr<Socket>>(),
+                                          MakeNullCallback<void, Ptr<Socket>>());
+            (*socket)->Close();
+            *socket = nullptr;
+        }
+    }
+}
+
+void
+FederatedDevice::HandleConnected(Ptr<Socket> socket)
+{
+    NS_LOG_FUNCTION(this);
+    m_stream = Create<MessageStream>(socket, m_center);
+    m_socket = nullptr;
+    m_stream->Start(MakeCallback(&FederatedDevice::HandleStreamMessage, this),
+                    MakeCallback(&FederatedDevice::HandleGarbage, this),
+                    MakeCallback(&FederatedDevice::HandleClosed, this));
+    Join();
+}
+
+void
+FederatedDevice::HandleNotConnected(Ptr<Socket>)
+{
+    NS_LOG_FUNCTION(this);
+    Close();
+    if (m_running)
+    {
+        m_openEvent = Simulator::Schedule(m_controlTimeout, &FederatedDevice::Open, this);
+    }
+}
+
+void
+FederatedDevice::HandleClosed(Ptr<MessageStream>)
+{
+    NS_LOG_FUNCTION(this);
+    m_joined = false;
+    EndSession();
+    Close();
+    if (m_running && !m_leaving)
+    {
+        m_openEvent = Simulator::Schedule(m_controlTimeout, &FederatedDevice::Open, this);
+    }
+}
+
+void
+FederatedDevice::HandleGarbage(Ptr<MessageStream> stream)
+{
+    Drop(DROP_MALFORMED, stream->GetPeer().Get(), 0);
+    HandleClosed(stream);
+}
+
+void
+FederatedDevice::HandleDatagrams(Ptr<Socket> socket)
+{
+    Address from;
+    while (Ptr<Packet> packet = socket->RecvFrom(from))
+    {
+        const uint32_t size = packet->GetSize();
+        if (SocketAddress(from) != m_center)
+        {
+            Drop(DROP_FOREIGN, from, size);
+            continue;
+        }
+        uint8_t message[MessageStream::MAX_MESSAGE];
+        packet->CopyData(message, sizeof(message));
+        HandleMessage(message, size, from);
+        if (!m_running)
+        {
+            return;
+        }
+    }
+}
+
+void
+FederatedDevice::HandleStreamMessage(Ptr<MessageStream> stream,
+                                     const uint8_t* message,
+                                     uint32_t size)
+{
+    HandleMessage(message, size, stream->GetPeer().Get());
+}
+
+void
+FederatedDevice::HandleMessage(const uint8_t* message, uint32_t size, const Address& from)
+{
+    DropReason reason = DROP_UNEXPECTED;
+    // Models by multicast reach everyone: who does not take part reads no further than the type.
+    const bool wantsModel = m_session && m_session->phase == RECEIVING;
+    if (!wantsModel && FederatedHeader::PeekType(message, size) == FederatedHeader::MODEL)
+    {
+        Drop(m_session ? DROP_DUPLICATE : DROP_UNSELECTED, from, size);
+        return;
+    }
+    switch (m_received.Read(message, size))
+    {
+    case FederatedHeader::READ_OK: {
+        const uint8_t* payload = message + m_received.GetSize();
+        if (m_received.type == FederatedHeader::MODEL)
+        {
+            reason = HandleModel(m_received, payload);
+        }
+        else if (m_received.device != m_id)
+        {
+            reason = DROP_UNKNOWN;
+        }
+        else if (m_received.type == FederatedHeader::GRANT)
+        {
+            reason = HandleGrant(m_received, payload);
+        }
+        else if (m_received.type == FederatedHeader::ACK)
+        {
+            reason = HandleAck(m_received, payload);
+        }
+        break;
+    }
+    case FederatedHeader::READ_MALFORMED:
+        reason = DROP_MALFORMED;
+        break;
+    case FederatedHeader::READ_VERSION:
+        reason = DROP_VERSION;
+        break;
+    case FederatedHeader::READ_CHECKSUM:
+        reason = DROP_CHECKSUM;
+        break;
+    }
+    if (reason != DROP_REASONS)
+    {
+        Drop(reason, from, size);
+    }
+}
+
+void
+FederatedDevice::Drop(DropReason reason, const Address& from, uint32_t size)
+{
+    NS_LOG_INFO("Device " << m_id << " drops a message of " << size
+                          << " bytes: " << GetDropReasonName(reason));
+    ++m_drops.at(reason);
+    m_dropTrace(reason, from, size);
+}
+
+DropReason
+FederatedDevice::HandleAck(const FederatedHeader& header, const uint8_t* payload)
+{
+    AckBody body;
+    if (!AckBody::Read(payload, header.payloadLength, body))
+    {
+        return DROP_MALFORMED;
+    }
+    if (m_controlTries == 0 || header.sequence != m_control.sequence ||
+        body.type != m_control.type)
+    {
+        return DROP_DUPLICATE;
+    }
+    m_controlTries = 0;
+    m_controlEvent.Cancel();
+    if (body.type == FederatedHeader::JOIN)
+    {
+        NS_LOG_INFO("Device " << m_id << " joined");
+        m_joined = true;
+        m_joinedTrace(m_id);
+    }
+    else if (body.type == FederatedHeader::LEAVE)
+    {
+        NS_LOG_INFO("Device " << m_id << " left");
+        m_joined = false;
+        m_running = false;
+        Close();
+    }
+    return DROP_REASONS;
+}
+
+DropReason
+FederatedDevice::HandleGrant(const FederatedHeader& header, const uint8_t* payload)
+{
+    GrantBody body;
+    if (!GrantBody::Read(payload, header.payloadLength, body))
+    {
+        return DROP_MALFORMED;
+    }
+    if (m_leaving)
+    {
+        return DROP_UNEXPECTED;
+    }
+    const std::size_t dimension = m_task->GetDimension();
+    if (header.coordinates != dimension || header.bits < 1 || header.bits > m_bits ||
+        header.fragments < 1 || header.fragments > dimension)
+    {
+        return DROP_INVALID;
+    }
+    const bool repeated = m_granted && header.sequence == m_lastGrant;
+    if (m_granted && !repeated &&
+        (static_cast<int32_t>(header.sequence - m_lastGrant) < 0 || header.round <= m_lastRound))
+    {
+        return DROP_OLD;
+    }
+    if (!repeated)
+    {
+        EndSession(); // first: over TCP it discards what waits to be sent
+    }
+    FederatedHeader ack;
+    ack.type = FederatedHeader::ACK;
+    ack.sequence = header.sequence;
+    ack.round = header.round;
+    uint8_t ackBody[AckBody::SIZE];
+    AckBody{FederatedHeader::GRANT}.Write(ackBody);
+    Send(ack, ackBody, sizeof(ackBody));
+    if (repeated)
+    {
+        return DROP_DUPLICATE;
+    }
+
+    m_granted = true;
+    m_lastGrant = header.sequence;
+    m_lastRound = header.round;
+    // Whoever grants knows the device; and a DONE of an earlier round has become pointless.
+    m_controlTries = 0;
+    m_controlEvent.Cancel();
+    if (!m_joined)
+    {
+        m_joined = true;
+        m_joinedTrace(m_id);
+    }
+
+    m_session = std::make_unique<Session>(dimension);
+    Session& session = *m_session;
+    session.round = header.round;
+    session.bits = header.bits;
+    session.wireBits = m_quantizer->GetWireBits(header.bits);
+    session.modelFragments = header.fragments;
+    session.modelEnd = NanoSeconds(body.modelEndNs);
+    session.slotStart = NanoSeconds(body.slotStartNs);
+    session.slotLength = NanoSeconds(body.slotLengthNs);
+    session.deadline = NanoSeconds(body.deadlineNs);
+    session.trainingTime =
+        Seconds(std::max(0.0, m_timePerSample->GetValue()) * m_steps * m_batchSize);
+    NS_LOG_INFO("Device " << m_id << " is granted " << session.bits << " bits in round "
+                          << session.round << ", slot at " << session.slotStart.As(Time::S));
+    const Time now = Simulator::Now();
+    const Time latest = session.deadline - session.slotLength - session.trainingTime;
+    if (latest <= now)
+    {
+        Report(OUTCOME_NO_TIME);
+        return DROP_REASONS;
+    }
+    m_giveUpEvent = Simulator::Schedule(latest - now, &FederatedDevice::GiveUpOnModel, this);
+    if (!m_stream)
+    {
+        const Time wait = std::max(session.modelEnd - now, Time(0)) + m_repairDelay;
+        m_repairEvent = Simulator::Schedule(wait, &FederatedDevice::Repair, this);
+    }
+    return DROP_REASONS;
+}
+
+DropReason
+FederatedDevice::HandleModel(const FederatedHeader& header, const uint8_t* payload)
+{
+    Session& session = *m_session;
+    if (header.round != session.round)
+    {
+        return DROP_OLD;
+    }
+    if (header.fragments != session.modelFragments || header.device != FederatedHeader::ALL_DEVICES)
+    {
+        return DROP_INVALID;
+    }
+    switch (session.model.Accept(header, payload))
+    {
+    case FragmentAssembler::ACCEPTED:
+        break;
+    case FragmentAssembler::DUPLICATE:
+        return DROP_DUPLICATE;
+    case FragmentAssembler::INVALID:
+        return DROP_INVALID;
+    case FragmentAssembler::NOT_FINITE:
+        return DROP_NOT_FINITE;
+    }
+    session.lastModelFragment = Simulator::Now();
+    if (session.model.IsComplete())
+    {
+        m_modelReceivedTrace(session.round, m_id, true);
+        Train();
+    }
+    return DROP_REASONS;
+}
+
+void
+FederatedDevice::Repair()
+{
+    Session& session = *m_session;
+    const Time quiet = Simulator::Now() - session.lastModelFragment;
+    if (session.model.GetReceived() > 0 && quiet < m_repairDelay)
+    {
+        m_repairEvent =
+            Simulator::Schedule(m_repairDelay - quiet, &FederatedDevice::Repair, this);
+        return;
+    }
+    const std::size_t room = (m_fragmentSize - FederatedHeader::FIXED_SIZE) / RepairBody::RANGE_SIZE;
+    RepairBody body;
+    body.ranges = session.model.GetMissing(session.modelFragments, room);
+    NS_LOG_INFO("Device " << m_id << " misses fragments of the model in round " << session.round);
+    std::vector<uint8_t> bytes(body.GetSize());
+    body.Write(bytes.data());
+    FederatedHeader header;
+    header.type = FederatedHeader::REPAIR;
+    header.sequence = ++m_sequence;
+    header.round = session.round;
+    Send(header, bytes.data(), bytes.size());
+    m_repairEvent = Simulator::Schedule(m_repairDelay, &FederatedDevice::Repair, this);
+}
+
+void
+FederatedDevice::GiveUpOnModel()
+{
+    Session& session = *m_session;
+    NS_LOG_INFO("Device " << m_id << " has no complete model in round " << session.round);
+    m_modelReceivedTrace(session.round, m_id, false);
+    if (m_incomplete == SIT_OUT || m_previous.empty())
+    {
+        Report(OUTCOME_MODEL_INCOMPLETE);
+        return;
+    }
+    Train();
+}
+
+void
+FederatedDevice::Train()
+{
+    Session& session = *m_session;
+    m_giveUpEvent.Cancel();
+    m_repairEvent.Cancel();
+    session.phase = TRAINING;
+
+    auto update = std::make_shared<LocalUpdate>();
+    if (session.model.IsComplete())
+    {
+        update->model = session.model.TakeModel();
+    }
+    else
+    {
+        update->model = m_previous;
+        if (session.model.GetReceived() > 0)
+        {
+            const auto ranges = session.model.GetRanges();
+            const std::vector<float> received = session.model.TakeModel();
+            for (const auto& range : ranges)
+            {
+                std::copy(received.begin() + static_cast<std::ptrdiff_t>(range.begin),
+                          received.begin() + static_cast<std::ptrdiff_t>(range.end),
+                          update->model.begin() + static_cast<std::ptrdiff_t>(range.begin));
+            }
+        }
+    }
+    const auto schedule = LearningRateSchedule::Decaying(m_learningRate, m_learningRateDecay);
+    update->training = {m_steps, m_batchSize, schedule.At(session.round - 1.0)};
+    update->clipNorm = m_clipNorm;
+    update->clipBound = m_clipBound;
+    update->intervalRule = PeekPointer(m_interval);
+    update->quantizer = PeekPointer(m_quantizer);
+    update->bits = session.bits;
+    update->wantDistortion = m_reportDistortion;
+    update->device = m_id;
+    update->round = session.round;
+    session.update = update;
+    session.ticket = m_task->Begin(update);
+    m_sessionEvent =
+        Simulator::Schedule(session.trainingTime, &FederatedDevice::FinishTraining, this);
+}
+
+void
+FederatedDevice::FinishTraining()
+{
+    Session& session = *m_session;
+    m_task->Wait(session.ticket);
+    LocalUpdate& update = *session.update;
+    m_trainingDoneTrace({session.round, m_id, update.loss, update.clipFactor, session.trainingTime});
+    if (m_incomplete == USE_PREVIOUS)
+    {
+        m_previous = std::move(update.model);
+    }
+    update.model = std::vector<float>();
+    if (!update.valid)
+    {
+        NS_LOG_WARN("Device " << m_id << " diverged in round " << session.round);
+        Report(OUTCOME_NOT_FINITE);
+        return;
+    }
+    const Time now = Simulator::Now();
+    const Time start = std::max(session.slotStart, now);
+    if (start >= session.deadline)
+    {
+        Report(OUTCOME_NO_TIME);
+        return;
+    }
+    session.phase = WAITING;
+    const bool floats = session.wireBits == Quantizer::FLOAT_BITS;
+    if (floats)
+    {
+        update.intervals.clear(); // floats are decoded without them
+    }
+    session.fragments = PlanFragments(m_task->GetDimension(),
+                                      session.wireBits,
+                                      update.intervals,
+                                      m_fragmentSize);
+    session.sent = {session.round,
+                    m_id,
+                    session.bits,
+                    session.wireBits,
+                    0,
+                    static_cast<uint32_t>(session.fragments.size()),
+                    0,
+                    start,
+                    start};
+    m_sessionEvent = Simulator::Schedule(start - now, &FederatedDevice::SendUpdate, this);
+    m_giveUpEvent = Simulator::Schedule(session.deadline - now, &FederatedDevice::EndUpdate, this);
+}
+
+void
+FederatedDevice::SendUpdate()
+{
+    Session& session = *m_session;
+    const Time now = Simulator::Now();
+    if (session.phase == WAITING)
+    {
+        session.phase = SENDING;
+        session.sendStart = now;
+        if (m_stream)
+        {
+            // Not through a local variable: a connection may break while it is written to.
+            for (std::size_t i = 0; m_session && i < m_session->fragments.size(); ++i)
+            {
+                SendFragment(i);
+            }
+            if (m_session && m_stream)
+            {
+                m_stream->SetDrainedCallback(MakeCallback(&FederatedDevice::HandleDrained, this));
+            }
+            return;
+        }
+    }
+    SendFragment(session.next++);
+    if (session.next == session.fragments.size())
+    {
+        EndUpdate();
+        return;
+    }
+    // The fragments are spread over the slot; from its start, so that rounding does not add up.
+    const auto count = static_cast<int64_t>(session.fragments.size());
+    const Time next = session.sendStart + session.slotLength * static_cast<int64_t>(session.next) /
+                                              count;
+    m_sessionEvent =
+        Simulator::Schedule(std::max(next - now, Time(0)), &FederatedDevice::SendUpdate, this);
+}
+
+void
+FederatedDevice::SendFragment(std::size_t index)
+{
+    Session& session = *m_session;
+    const LocalUpdate& update = *session.update;
+    const Fragment& fragment = session.fragments[index];
+    FederatedHeader header;
+    header.type = FederatedHeader::UPDATE;
+    header.sequence = ++m_sequence;
+    header.round = session.round;
+    if (m_reportDistortion)
+    {
+        header.distortion = static_cast<float>(update.distortion);
+    }
+    FillFragment(fragment,
+                 static_cast<uint32_t>(index),
+                 static_cast<uint32_t>(session.fragments.size()),
+                 session.wireBits,
+                 update.intervals,
+                 header);
+    const std::size_t begin = fragment.begin * session.wireBits / 8;
+    const std::size_t end = (fragment.end * session.wireBits + 7) / 8;
+    session.sent.bytes += Send(header, update.payload.data() + begin, end - begin);
+    ++session.sent.fragments;
+    session.sent.lastSent = Simulator::Now();
+}
+
+void
+FederatedDevice::HandleDrained(Ptr<MessageStream>)
+{
+    m_session->sent.lastSent = Simulator::Now();
+    EndUpdate();
+}
+
+void
+FederatedDevice::EndUpdate()
+{
+    Session& session = *m_session;
+    if (session.phase == WAITING)
+    {
+        Report(OUTCOME_NO_TIME);
+        return;
+    }
+    if (m_stream)
+    {
+        // What the socket has not taken yet is not sent any more.
+        session.sent.fragments -=
+            static_cast<uint32_t>(std::min<std::size_t>(m_stream->GetWaiting(),
+                                                        session.sent.fragments));
+        m_stream->Discard();
+    }
+    NS_LOG_INFO("Device " << m_id << " sent " << session.sent.fragments << " of "
+                          << session.sent.planned << " fragments in round " << session.round);
+    m_updateSentTrace(session.sent);
+    Report(OUTCOME_SENT);
+}
+
+void
+FederatedDevice::Report(RoundOutcome outcome)
+{
+    FederatedHeader header;
+    header.type = FederatedHeader::DONE;
+    header.round = m_session->round;
+    header.bits = static_cast<uint8_t>(m_session->wireBits);
+    header.fragments = outcome == OUTCOME_SENT ? m_session->sent.fragments : 0;
+    uint8_t body[DoneBody::SIZE];
+    DoneBody{static_cast<uint8_t>(outcome)}.Write(body);
+    EndSession();
+    SendControl(header, body, sizeof(body));
+}
+
+void
+FederatedDevice::EndSession()
+{
+    m_sessionEvent.Cancel();
+    m_repairEvent.Cancel();
+    m_giveUpEvent.Cancel();
+    if (!m_session)
+    {
+        return;
+    }
+    if (m_session->phase == TRAINING)
+    {
+        m_task->Cancel(m_session->ticket);
+    }
+    if (m_stream)
+    {
+        m_stream->Discard();
+    }
+    m_session.reset();
+}
+
+void
+FederatedDevice::Join()
+{
+    JoinBody body{};
+    body.group = m_group;
+    body.samples = m_task->GetSamples(m_id);
+    const Time training =
+        Seconds(std::max(0.0, m_timePerSample->GetValue()) * m_steps * m_batchSize);
+    body.trainingNs = static_cast<uint64_t>(training.GetNanoSeconds());
+    uint8_t bytes[JoinBody::SIZE];
+    body.Write(bytes);
+    FederatedHeader header;
+    header.type = FederatedHeader::JOIN;
+    header.bits = static_cast<uint8_t>(m_bits);
+    SendControl(header, bytes, sizeof(bytes));
+}
+
+void
+FederatedDevice::SendControl(FederatedHeader header, const uint8_t* body, std::size_t size)
+{
+    m_control = std::move(header);
+    m_control.sequence = ++m_sequence;
+    m_controlBody.assign(body, body + size);
+    m_controlTries = 0;
+    m_controlEvent.Cancel();
+    RepeatControl();
+}
+
+void
+FederatedDevice::RepeatControl()
+{
+    const bool joining = m_control.type == FederatedHeader::JOIN;
+    if (!joining && m_controlTries > m_controlRetries)
+    {
+        NS_LOG_INFO("Device " << m_id << " gets no answer to its "
+                              << FederatedHeader::GetTypeName(m_control.type));
+        m_controlTries = 0;
+        if (m_leaving)
+        {
+            m_joined = false;
+            m_running = false;
+            Close();
+        }
+        return;
+    }
+    ++m_controlTries;
+    Send(m_control, m_controlBody.data(), m_controlBody.size());
+    if (m_socket && !m_stream) // over TCP nothing gets lost
+    {
+        const int64_t factor = joining ? int64_t{1} << std::min(m_controlTries - 1, 5U) : 1;
+        m_controlEvent =
+            Simulator::Schedule(m_controlTimeout * factor, &FederatedDevice::RepeatControl, this);
+    }
+}
+
+uint32_t
+FederatedDevice::Send(FederatedHeader& header, const uint8_t* payload, std::size_t size)
+{
+    header.device = m_id;
+    header.Seal(payload, size);
+    Ptr<Packet> packet = Create<Packet>(payload, static_cast<uint32_t>(size));
+    packet->AddHeader(header);
+    const uint32_t total = packet->GetSize();
+    m_txTrace(packet);
+    if (m_stream)
+    {
+        m_stream->Send(packet);
+    }
+    else if (m_socket)
+    {
+        m_socket->Send(packet);
+    }
+    return total;
+}
+
+} // namespace ns3

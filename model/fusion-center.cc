@@ -1,0 +1,1418 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fusion-center.h"
+
+#include "ns3/abort.h"
+#include "ns3/boolean.h"
+#include "ns3/enum.h"
+#include "ns3/federated-number.h"
+#include "ns3/federated-random.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/little-endian.h"
+#include "ns3/log.h"
+#include "ns3/message-bodies.h"
+#include "ns3/pointer.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/tcp-socket-factory.h"
+#include "ns3/udp-socket-factory.h"
+#include "ns3/uinteger.h"
+#include "ns3/update-clipping.h"
+
+#include <boost/random/normal_distribution.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <utility>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("FusionCenter");
+
+NS_OBJECT_ENSURE_REGISTERED(FusionCenter);
+
+namespace
+{
+
+constexpr uint32_t MAX_STRANGERS = 16; // connections of one address that did not join yet
+
+/** @return the sequence number a comes after b, also where the counter has wrapped. */
+bool
+IsNewer(uint32_t a, uint32_t b)
+{
+    return static_cast<int32_t>(a - b) > 0;
+}
+
+} // namespace
+
+TypeId
+FusionCenter::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::FusionCenter")
+            .SetParent<Application>()
+            .SetGroupName("Federated")
+            .AddConstructor<FusionCenter>()
+            .AddAttribute("Local",
+                          "Address and port to listen on. A center with several addresses should "
+                          "name the one that devices know: they take messages from no other.",
+                          AddressValue(InetSocketAddress(Ipv4Address::GetAny(), 4242)),
+                          MakeAddressAccessor(&FusionCenter::m_local),
+                          MakeAddressChecker())
+            .AddAttribute("Protocol",
+                          "ns3::UdpSocketFactory or ns3::TcpSocketFactory.",
+                          TypeIdValue(UdpSocketFactory::GetTypeId()),
+                          MakeTypeIdAccessor(&FusionCenter::m_protocol),
+                          MakeTypeIdChecker())
+            .AddAttribute("FragmentSize",
+                          "Bytes of a message including our header: the payload of UDP.",
+                          UintegerValue(1400),
+                          MakeUintegerAccessor(&FusionCenter::m_fragmentSize),
+                          MakeUintegerChecker<uint32_t>(100, MessageStream::MAX_MESSAGE))
+            .AddAttribute("Task",
+                          "What is learned; one object for the center and all devices.",
+                          PointerValue(),
+                          MakePointerAccessor(&FusionCenter::m_task),
+                          MakePointerChecker<LearningTask>())
+            .AddAttribute("Quantizer",
+                          "The quantizer that the devices use, which is public.",
+                          StringValue("ns3::DpStochasticQuantizer"),
+                          MakePointerAccessor(&FusionCenter::m_quantizer),
+                          MakePointerChecker<Quantizer>())
+            .AddAttribute("FusionRule",
+                          "Gives the weights of the updates.",
+                          StringValue("ns3::EffectiveSnrFusion"),
+                          MakePointerAccessor(&FusionCenter::m_fusionRule),
+                          MakePointerChecker<FusionRule>())
+            .AddAttribute("ClusterSizePolicy",
+                          "Decides how many devices of each group take part in a round.",
+                          StringValue("ns3::OptimalClusterSizes"),
+                          MakePointerAccessor(&FusionCenter::m_policy),
+                          MakePointerChecker<ClusterSizePolicy>())
+            .AddAttribute("BitBudget",
+                          "B, bits a coordinate that the devices of a round may send together.",
+                          StringValue("ns3::FixedBitBudget"),
+                          MakePointerAccessor(&FusionCenter::m_budget),
+                          MakePointerChecker<BitBudget>())
+            .AddAttribute("LinkNoise",
+                          "Noise that the links add to the coordinates of an update.",
+                          StringValue("ns3::NoLinkNoise"),
+                          MakePointerAccessor(&FusionCenter::m_noise),
+                          MakePointerChecker<LinkNoise>())
+            .AddAttribute("Probe",
+                          "What the receiving radio measured about each link; may be null.",
+                          PointerValue(),
+                          MakePointerAccessor(&FusionCenter::m_probe),
+                          MakePointerChecker<LinkProbe>())
+            .AddAttribute("LossPolicy",
+                          "What becomes of coordinates that did not come: those that delivered "
+                          "them share the weight, they count as zero, or the device is dropped.",
+                          EnumValue(LOSS_RENORMALIZE),
+                          compat::MakeEnumAccessor<LossPolicy>(&FusionCenter::m_lossPolicy),
+                          MakeEnumChecker(LOSS_RENORMALIZE,
+                                          "renormalize",
+                                          LOSS_ZERO,
+                                          "zero",
+                                          LOSS_DROP,
+                                          "drop"))
+            .AddAttribute("GroupBits",
+                          "Resolution b of each group, in order, with commas between.",
+                          StringValue("2,4"),
+                          MakeStringAccessor(&FusionCenter::m_groupBits),
+                          MakeStringChecker())
+            .AddAttribute("Participants",
+                          "N, devices that take part in a round; fewer where the bit budget or the "
+                          "number of joined devices does not allow as many.",
+                          UintegerValue(10),
+                          MakeUintegerAccessor(&FusionCenter::m_participants),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("Rounds",
+                          "T, number of rounds.",
+                          UintegerValue(20),
+                          MakeUintegerAccessor(&FusionCenter::m_rounds),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("Deadline",
+                          "Time from the start of a round at which it ends at the latest.",
+                          TimeValue(Seconds(10)),
+                          MakeTimeAccessor(&FusionCenter::m_deadline),
+                          MakeTimeChecker(MicroSeconds(1)))
+            .AddAttribute("MinUpdates",
+                          "Updates that must have come, at least in part; with fewer the model "
+                          "stays and the round is recorded as skipped.",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&FusionCenter::m_minUpdates),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("Downlink",
+                          "How the model reaches the selected devices.",
+                          EnumValue(UNICAST),
+                          compat::MakeEnumAccessor<DownlinkMode>(&FusionCenter::m_downlink),
+                          MakeEnumChecker(UNICAST, "unicast", MULTICAST, "multicast"))
+            .AddAttribute("MulticastGroup",
+                          "Address and port to which models are sent by multicast.",
+                          AddressValue(),
+                          MakeAddressAccessor(&FusionCenter::m_multicast),
+                          MakeAddressChecker())
+            .AddAttribute("DownlinkRate",
+                          "Pace at which the model is sent (UDP), counting the payload of UDP.",
+                          DataRateValue(DataRate("10Mbps")),
+                          MakeDataRateAccessor(&FusionCenter::m_downlinkRate),
+                          MakeDataRateChecker())
+            .AddAttribute("UplinkRate",
+                          "Rate with which slots are planned; a device spreads its update over its "
+                          "slot.",
+                          DataRateValue(DataRate("10Mbps")),
+                          MakeDataRateAccessor(&FusionCenter::m_uplinkRate),
+                          MakeDataRateChecker())
+            .AddAttribute("Guard",
+                          "Time between two slots; devices also stop sending so much earlier than "
+                          "the deadline.",
+                          TimeValue(MilliSeconds(5)),
+                          MakeTimeAccessor(&FusionCenter::m_guard),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("ExpectedDevices",
+                          "The first round begins as soon as so many devices have joined; 0: after "
+                          "JoinTimeout.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&FusionCenter::m_expected),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("MaxDevices",
+                          "A device whose identifier is not below is turned away.",
+                          UintegerValue(65536),
+                          MakeUintegerAccessor(&FusionCenter::m_maxDevices),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("JoinTimeout",
+                          "Time after which the first round begins, however many have joined.",
+                          TimeValue(Seconds(2)),
+                          MakeTimeAccessor(&FusionCenter::m_joinTimeout),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("ControlTimeout",
+                          "Time after which a grant is repeated (UDP).",
+                          TimeValue(MilliSeconds(100)),
+                          MakeTimeAccessor(&FusionCenter::m_controlTimeout),
+                          MakeTimeChecker(MicroSeconds(1)))
+            .AddAttribute("ControlRetries",
+                          "How often a grant is repeated before the device counts as unreachable.",
+                          UintegerValue(10),
+                          MakeUintegerAccessor(&FusionCenter::m_controlRetries),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("EvaluationInterval",
+                          "Rounds from one evaluation to the next; the last round is always "
+                          "evaluated. 0: never.",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&FusionCenter::m_evaluationInterval),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("TestSamples",
+                          "Test samples to evaluate, the first ones; 0: all.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&FusionCenter::m_testSamples),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("TrainSamples",
+                          "Training samples to evaluate, the first ones; 0: all.",
+                          UintegerValue(10000),
+                          MakeUintegerAccessor(&FusionCenter::m_trainSamples),
+                          MakeUintegerChecker<uint32_t>())
+            .AddTraceSource("RoundStart",
+                            "A round begins.",
+                            MakeTraceSourceAccessor(&FusionCenter::m_roundStartTrace),
+                            "ns3::FusionCenter::RoundStartTracedCallback")
+            .AddTraceSource("UpdateReceived",
+                            "All that will come of an update has come, or the round ends.",
+                            MakeTraceSourceAccessor(&FusionCenter::m_updateReceivedTrace),
+                            "ns3::FusionCenter::UpdateReceivedTracedCallback")
+            .AddTraceSource("RoundEnd",
+                            "A round has ended, after fusion and evaluation.",
+                            MakeTraceSourceAccessor(&FusionCenter::m_roundEndTrace),
+                            "ns3::RoundRecord::TracedCallback")
+            .AddTraceSource("Finished",
+                            "The last round has ended.",
+                            MakeTraceSourceAccessor(&FusionCenter::m_finishedTrace),
+                            "ns3::FusionCenter::FinishedTracedCallback")
+            .AddTraceSource("MembersChanged",
+                            "A device joined or left.",
+                            MakeTraceSourceAccessor(&FusionCenter::m_memberTrace),
+                            "ns3::FusionCenter::MemberTracedCallback")
+            .AddTraceSource("Tx",
+                            "A message was sent.",
+                            MakeTraceSourceAccessor(&FusionCenter::m_txTrace),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("Drop",
+                            "A message that came was not used.",
+                            MakeTraceSourceAccessor(&FusionCenter::m_dropTrace),
+                            "ns3::DropTracedCallback");
+    return tid;
+}
+
+FusionCenter::FusionCenter()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+FusionCenter::~FusionCenter()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+void
+FusionCenter::BindDevice(uint32_t device, const Address& ip)
+{
+    Member& member = m_members[device];
+    member.reserved = true;
+    member.ip = ip;
+}
+
+const std::vector<float>&
+FusionCenter::GetModel() const
+{
+    return m_model;
+}
+
+void
+FusionCenter::SetModel(std::vector<float> model)
+{
+    NS_ABORT_MSG_IF(m_running, "FusionCenter: SetModel comes too late, the center is running");
+    m_model = std::move(model);
+}
+
+uint32_t
+FusionCenter::GetRound() const
+{
+    return m_round;
+}
+
+uint32_t
+FusionCenter::GetJoined() const
+{
+    return m_joined;
+}
+
+uint64_t
+FusionCenter::GetDropped(DropReason reason) const
+{
+    return m_drops.at(reason);
+}
+
+int64_t
+FusionCenter::AssignStreams(int64_t stream)
+{
+    return m_policy->AssignStreams(stream);
+}
+
+void
+FusionCenter::DoDispose()
+{
+    NS_LOG_FUNCTION(this);
+    StopApplication();
+    m_members.clear();
+    m_task = nullptr;
+    m_quantizer = nullptr;
+    m_fusionRule = nullptr;
+    m_policy = nullptr;
+    m_budget = nullptr;
+    m_noise = nullptr;
+    m_probe = nullptr;
+    Application::DoDispose();
+}
+
+void
+FusionCenter::CheckAttributes()
+{
+    NS_ABORT_MSG_IF(!m_task, "FusionCenter: Task is not set");
+    NS_ABORT_MSG_IF(!m_quantizer, "FusionCenter: Quantizer is not set");
+    NS_ABORT_MSG_IF(!m_fusionRule, "FusionCenter: FusionRule is not set");
+    NS_ABORT_MSG_IF(!m_policy, "FusionCenter: ClusterSizePolicy is not set");
+    NS_ABORT_MSG_IF(!m_budget, "FusionCenter: BitBudget is not set");
+    NS_ABORT_MSG_IF(!m_noise, "FusionCenter: LinkNoise is not set");
+    m_bits.clear();
+    std::istringstream list(m_groupBits);
+    std::string item;
+    while (std::getline(list, item, ','))
+    {
+        uint64_t bits = 0;
+        NS_ABORT_MSG_IF(!ReadCount(item, bits) || bits < 1 || bits > Quantizer::MAX_BITS,
+                        "FusionCenter: GroupBits is '" << m_groupBits
+                                                       << "', not a list of numbers from 1 to "
+                                                       << Quantizer::MAX_BITS);
+        m_bits.push_back(static_cast<unsigned>(bits));
+    }
+    NS_ABORT_MSG_IF(m_bits.empty(), "FusionCenter: GroupBits is empty");
+    NS_ABORT_MSG_IF(m_downlink == MULTICAST && (!SocketAddress(m_multicast).IsValid() ||
+                                                m_protocol == TcpSocketFactory::GetTypeId()),
+                    "FusionCenter: Downlink is multicast, which needs a MulticastGroup and UDP");
+    NS_ABORT_MSG_IF(m_downlinkRate.GetBitRate() == 0, "FusionCenter: DownlinkRate is 0");
+    NS_ABORT_MSG_IF(m_uplinkRate.GetBitRate() == 0, "FusionCenter: UplinkRate is 0");
+    if (m_model.empty())
+    {
+        m_task->Initialize(m_model);
+    }
+    NS_ABORT_MSG_IF(m_model.size() != m_task->GetDimension(),
+                    "FusionCenter: the given model has " << m_model.size()
+                                                         << " coordinates, the task has "
+                                                         << m_task->GetDimension());
+}
+
+void
+FusionCenter::StartApplication()
+{
+    NS_LOG_FUNCTION(this);
+    CheckAttributes();
+    m_running = true;
+    m_sequence = static_cast<uint32_t>(Simulator::Now().GetMilliSeconds());
+    m_modelPlan =
+        PlanFragments(m_task->GetDimension(), Quantizer::FLOAT_BITS, {}, m_fragmentSize);
+    Open();
+    m_joinEvent = Simulator::Schedule(m_joinTimeout, &FusionCenter::StartRound, this);
+}
+
+void
+FusionCenter::StopApplication()
+{
+    NS_LOG_FUNCTION(this);
+    m_running = false;
+    m_collecting = false;
+    m_joinEvent.Cancel();
+    m_roundEvent.Cancel();
+    m_sendEvent.Cancel();
+    for (auto& [device, participant] : m_participantsOfRound)
+    {
+        participant->repeat.Cancel();
+    }
+    m_participantsOfRound.clear();
+    m_modelMessages.clear();
+    for (auto& [stream, device] : m_streams)
+    {
+        stream->Close();
+    }
+    m_streams.clear();
+    m_strangers.clear();
+    for (auto& [device, member] : m_members)
+    {
+        member.stream = nullptr;
+        member.joined = false;
+    }
+    m_joined = 0;
+    if (m_socket)
+    {
+        m_socket->SetRecvCallback(MakeNullCallback<void, Ptr<Socket>>());
+        m_socket->Close();
+        m_socket = nullptr;
+    }
+}
+
+void
+FusionCenter::Open()
+{
+    const bool tcp = m_protocol == TcpSocketFactory::GetTypeId();
+    m_socket = Socket::CreateSocket(GetNode(), m_protocol);
+    if (tcp)
+    {
+        MessageStream::SetUp(m_socket);
+    }
+    NS_ABORT_MSG_IF(!SocketAddress(m_local).IsValid() || m_socket->Bind(m_local) != 0,
+                    "FusionCenter: could not bind a socket to Local");
+    if (tcp)
+    {
+        m_socket->Listen();
+        m_socket->SetAcceptCallback(MakeCallback(&FusionCenter::HandleConnectionRequest, this),
+                                    MakeCallback(&FusionCenter::HandleAccept, this));
+    }
+    else
+    {
+        m_socket->SetRecvCallback(MakeCallback(&FusionCenter::HandleDatagrams, this));
+    }
+}
+
+bool
+FusionCenter::HandleConnectionRequest(Ptr<Socket>, const Address& from)
+{
+    const auto found = m_strangers.find(SocketAddress(from).ip);
+    if (found != m_strangers.end() && found->second >= MAX_STRANGERS)
+    {
+        Drop(DROP_UNKNOWN, from, 0);
+        return false;
+    }
+    return true;
+}
+
+void
+FusionCenter::HandleAccept(Ptr<Socket> socket, const Address& from)
+{
+    const SocketAddress peer(from);
+    auto stream = Create<MessageStream>(socket, peer);
+    m_streams[stream] = FederatedHeader::ALL_DEVICES;
+    ++m_strangers[peer.ip];
+    stream->Start(MakeCallback(&FusionCenter::HandleStreamMessage, this),
+                  MakeCallback(&FusionCenter::HandleGarbage, this),
+                  MakeCallback(&FusionCenter::HandleClosed, this));
+}
+
+uint32_t
+FusionCenter::RemoveStream(const Ptr<MessageStream>& stream)
+{
+    const auto found = m_streams.find(stream);
+    if (found == m_streams.end())
+    {
+        return FederatedHeader::ALL_DEVICES;
+    }
+    const uint32_t device = found->second;
+    m_streams.erase(found);
+    if (device == FederatedHeader::ALL_DEVICES)
+    {
+        const auto strangers = m_strangers.find(stream->GetPeer().ip);
+        if (--strangers->second == 0)
+        {
+            m_strangers.erase(strangers);
+        }
+    }
+    return device;
+}
+
+void
+FusionCenter::HandleClosed(Ptr<MessageStream> stream)
+{
+    const uint32_t device = RemoveStream(stream);
+    if (device != FederatedHeader::ALL_DEVICES)
+    {
+        RemoveMember(device);
+    }
+}
+
+void
+FusionCenter::HandleGarbage(Ptr<MessageStream> stream)
+{
+    Drop(DROP_MALFORMED, stream->GetPeer().Get(), 0);
+    HandleClosed(stream);
+}
+
+void
+FusionCenter::HandleDatagrams(Ptr<Socket> socket)
+{
+    Address from;
+    while (Ptr<Packet> packet = socket->RecvFrom(from))
+    {
+        uint8_t message[MessageStream::MAX_MESSAGE];
+        packet->CopyData(message, sizeof(message));
+        HandleMessage(message, packet->GetSize(), from, nullptr);
+        if (!m_running)
+        {
+            return;
+        }
+    }
+}
+
+void
+FusionCenter::HandleStreamMessage(Ptr<MessageStream> stream, const uint8_t* message, uint32_t size)
+{
+    HandleMessage(message, size, stream->GetPeer().Get(), stream);
+}
+
+void
+FusionCenter::HandleMessage(const uint8_t* message,
+                            uint32_t size,
+                            const Address& from,
+                            const Ptr<MessageStream>& stream)
+{
+    DropReason reason = DROP_REASONS;
+    switch (m_received.Read(message, size))
+    {
+    case FederatedHeader::READ_OK:
+        reason = Dispatch(m_received,
+                          message + m_received.GetSize(),
+                          stream ? stream->GetPeer() : SocketAddress(from),
+                          stream);
+        break;
+    case FederatedHeader::READ_MALFORMED:
+        reason = DROP_MALFORMED;
+        break;
+    case FederatedHeader::READ_VERSION:
+        reason = DROP_VERSION;
+        break;
+    case FederatedHeader::READ_CHECKSUM:
+        reason = DROP_CHECKSUM;
+        break;
+    }
+    if (reason != DROP_REASONS)
+    {
+        Drop(reason, from, size);
+    }
+}
+
+void
+FusionCenter::Drop(DropReason reason, const Address& from, uint32_t size)
+{
+    NS_LOG_INFO("Center drops a message of " << size << " bytes: " << GetDropReasonName(reason));
+    ++m_drops.at(reason);
+    m_dropTrace(reason, from, size);
+}
+
+DropReason
+FusionCenter::Dispatch(const FederatedHeader& header,
+                       const uint8_t* payload,
+                       const SocketAddress& from,
+                       const Ptr<MessageStream>& stream)
+{
+    if (header.type == FederatedHeader::JOIN)
+    {
+        return HandleJoin(header, payload, from, stream);
+    }
+    if (header.type == FederatedHeader::GRANT || header.type == FederatedHeader::MODEL)
+    {
+        return DROP_UNEXPECTED;
+    }
+    const auto found = m_members.find(header.device);
+    if (found == m_members.end() || found->second.address != from ||
+        found->second.stream != stream)
+    {
+        return found == m_members.end() ? DROP_UNKNOWN : DROP_FOREIGN;
+    }
+    Member& member = found->second;
+    if (header.type == FederatedHeader::LEAVE)
+    {
+        return HandleLeave(header, member);
+    }
+    if (!member.joined)
+    {
+        return DROP_UNKNOWN;
+    }
+    if (header.type == FederatedHeader::DONE)
+    {
+        Acknowledge(header, member);
+    }
+    if (header.round != m_round || !m_collecting)
+    {
+        // The DONE behind a complete update usually finds that the round has gone on.
+        if (header.type == FederatedHeader::DONE && header.round <= m_round)
+        {
+            return DROP_REASONS;
+        }
+        return header.round < m_round    ? DROP_OLD
+               : header.round == m_round ? DROP_LATE
+                                         : DROP_INVALID;
+    }
+    const auto selected = m_participantsOfRound.find(header.device);
+    if (selected == m_participantsOfRound.end())
+    {
+        return DROP_UNSELECTED;
+    }
+    Participant& participant = *selected->second;
+    if (header.type == FederatedHeader::ACK && header.sequence != participant.grant.sequence)
+    {
+        return DROP_OLD;
+    }
+    // Whatever it says about this round, it has its grant.
+    const bool repeated = participant.acknowledged;
+    participant.acknowledged = true;
+    participant.repeat.Cancel();
+    switch (header.type)
+    {
+    case FederatedHeader::UPDATE:
+        return HandleUpdate(header, payload, participant);
+    case FederatedHeader::REPAIR:
+        return HandleRepair(header, payload, participant);
+    case FederatedHeader::DONE:
+        return HandleDone(header, payload, participant);
+    default:
+        return repeated ? DROP_DUPLICATE : DROP_REASONS;
+    }
+}
+
+DropReason
+FusionCenter::HandleJoin(const FederatedHeader& header,
+                         const uint8_t* payload,
+                         const SocketAddress& from,
+                         const Ptr<MessageStream>& stream)
+{
+    JoinBody body;
+    if (!JoinBody::Read(payload, header.payloadLength, body))
+    {
+        return DROP_MALFORMED;
+    }
+    if (header.device >= m_maxDevices)
+    {
+        return DROP_UNKNOWN;
+    }
+    if (body.group >= m_bits.size() || header.bits != m_bits[body.group])
+    {
+        return DROP_INVALID;
+    }
+    const auto found = m_members.find(header.device);
+    if (found != m_members.end())
+    {
+        const Member& known = found->second;
+        if (!known.ip.IsInvalid() && known.ip != from.ip)
+        {
+            return DROP_FOREIGN;
+        }
+        if (known.heard && header.sequence == known.sequence && known.joined)
+        {
+            Acknowledge(header, known); // it did not hear the first acknowledgment
+            return DROP_DUPLICATE;
+        }
+        if (known.heard && !IsNewer(header.sequence, known.sequence))
+        {
+            return DROP_OLD;
+        }
+    }
+    if (stream)
+    {
+        const auto connection = m_streams.find(stream);
+        if (connection->second != FederatedHeader::ALL_DEVICES &&
+            connection->second != header.device)
+        {
+            return DROP_FOREIGN; // one connection per device
+        }
+    }
+    // Whoever joins again has lost what it was doing.
+    RemoveMember(header.device);
+    if (stream)
+    {
+        RemoveStream(stream);
+        m_streams[stream] = header.device;
+    }
+    Member& member = m_members[header.device];
+    member.joined = true;
+    member.heard = true;
+    member.ip = from.ip;
+    member.address = from;
+    member.stream = stream;
+    member.group = body.group;
+    member.samples = body.samples;
+    member.training = NanoSeconds(body.trainingNs);
+    member.sequence = header.sequence;
+    ++m_joined;
+    NS_LOG_INFO("Device " << header.device << " of group " << body.group << " joined with "
+                          << body.samples << " samples");
+    Acknowledge(header, member);
+    m_memberTrace(header.device, true);
+    if (m_round == 0 && m_joined == m_expected)
+    {
+        m_joinEvent.Cancel();
+        m_joinEvent = Simulator::ScheduleNow(&FusionCenter::StartRound, this);
+    }
+    return DROP_REASONS;
+}
+
+DropReason
+FusionCenter::HandleLeave(const FederatedHeader& header, Member& member)
+{
+    if (!IsNewer(header.sequence, member.sequence))
+    {
+        if (header.sequence != member.sequence)
+        {
+            return DROP_OLD;
+        }
+        Acknowledge(header, member);
+        return DROP_DUPLICATE;
+    }
+    member.sequence = header.sequence;
+    Acknowledge(header, member);
+    NS_LOG_INFO("Device " << header.device << " leaves");
+    RemoveMember(header.device);
+    return DROP_REASONS;
+}
+
+void
+FusionCenter::RemoveMember(uint32_t device)
+{
+    const auto found = m_members.find(device);
+    if (found == m_members.end() || !found->second.joined)
+    {
+        return;
+    }
+    Member& member = found->second;
+    member.joined = false;
+    --m_joined;
+    if (!member.reserved)
+    {
+        member.ip = Address();
+    }
+    if (member.stream)
+    {
+        m_streams.erase(member.stream);
+        member.stream->Close();
+        member.stream = nullptr;
+    }
+    m_memberTrace(device, false);
+    const auto selected = m_participantsOfRound.find(device);
+    if (selected != m_participantsOfRound.end() && !selected->second->answered)
+    {
+        selected->second->record.state = PARTICIPANT_LEFT;
+        selected->second->repeat.Cancel();
+        SetAnswered(*selected->second);
+    }
+}
+
+void
+FusionCenter::Acknowledge(const FederatedHeader& header, const Member& member)
+{
+    FederatedHeader ack;
+    ack.type = FederatedHeader::ACK;
+    ack.sequence = header.sequence;
+    ack.round = header.round;
+    ack.device = header.device;
+    uint8_t body[AckBody::SIZE];
+    AckBody{header.type}.Write(body);
+    SendTo(member, MakeMessage(ack, body, sizeof(body)));
+}
+
+Ptr<Packet>
+FusionCenter::MakeMessage(FederatedHeader& header, const uint8_t* payload, std::size_t size)
+{
+    header.Seal(payload, size);
+    Ptr<Packet> packet = Create<Packet>(payload, static_cast<uint32_t>(size));
+    packet->AddHeader(header);
+    return packet;
+}
+
+void
+FusionCenter::SendTo(const Member& member, const Ptr<Packet>& message)
+{
+    m_txTrace(message);
+    if (member.stream)
+    {
+        member.stream->Send(message);
+    }
+    else if (m_socket)
+    {
+        m_socket->SendTo(message, 0, member.address.Get());
+    }
+}
+
+LinkQuality
+FusionCenter::GetLinkQuality(uint32_t device) const
+{
+    return m_probe ? m_probe->GetQuality(device) : LinkQuality();
+}
+
+std::vector<uint32_t>
+FusionCenter::Select()
+{
+    struct Group
+    {
+        std::vector<uint32_t> devices;
+        double sigma2 = 0;
+    };
+
+    std::vector<Group> groups(m_bits.size());
+    for (const auto& [device, member] : m_members)
+    {
+        if (member.joined)
+        {
+            const double sigma2 =
+                m_noise->GetExpectedVariance(device, member.group, GetLinkQuality(device));
+            if (std::isfinite(sigma2)) // behind infinite noise there is nothing to receive
+            {
+                groups[member.group].devices.push_back(device);
+                groups[member.group].sigma2 += sigma2;
+            }
+        }
+    }
+    std::vector<ClusterGroup> clusters;
+    std::vector<uint32_t> numbers;
+    for (uint32_t m = 0; m < groups.size(); ++m)
+    {
+        const auto count = static_cast<uint32_t>(groups[m].devices.size());
+        if (count > 0)
+        {
+            const unsigned wireBits =
+                m_budget->CountsWireBits() ? m_quantizer->GetWireBits(m_bits[m]) : m_bits[m];
+            clusters.push_back({count, m_bits[m], wireBits, groups[m].sigma2 / count});
+            numbers.push_back(m);
+        }
+    }
+    const double unknown = std::numeric_limits<double>::quiet_NaN();
+    m_roundBudget = m_budget->GetBudget({m_round, m_model.size(), unknown, unknown});
+    const uint32_t participants =
+        ClusterSizePolicy::LargestFeasible(clusters, m_participants, m_roundBudget);
+    std::vector<uint32_t> selected;
+    if (participants == 0)
+    {
+        NS_LOG_WARN("Nobody can take part in round " << m_round << ": " << m_joined
+                                                     << " devices have joined, B is "
+                                                     << m_roundBudget);
+        return selected;
+    }
+    const ClusterSizes sizes = m_policy->Choose(clusters, participants, m_roundBudget);
+    NS_ABORT_MSG_IF(!sizes.feasible, "FusionCenter: " << sizes.reason);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+    {
+        auto& devices = groups[numbers[i]].devices;
+        FederatedRandom random(m_task->GetSeed(), FederatedRandom::SELECTION, numbers[i], m_round);
+        random.Shuffle(devices);
+        selected.insert(selected.end(), devices.begin(), devices.begin() + sizes.sizes[i]);
+    }
+    std::sort(selected.begin(), selected.end());
+    return selected;
+}
+
+void
+FusionCenter::StartRound()
+{
+    ++m_round;
+    m_roundStart = Simulator::Now();
+    m_collecting = true;
+    if (m_probe)
+    {
+        m_probe->BeginRound(m_round);
+    }
+    const std::vector<uint32_t> selected = Select();
+    NS_LOG_INFO("Round " << m_round << " begins with " << selected.size() << " of " << m_joined
+                         << " devices");
+    m_roundStartTrace(m_round, selected);
+    m_roundEvent = Simulator::Schedule(m_deadline, &FusionCenter::EndRound, this);
+    if (selected.empty())
+    {
+        return; // until the deadline somebody may join for the next round
+    }
+    PlanSlots(selected);
+    m_unanswered = static_cast<uint32_t>(selected.size());
+    for (uint32_t device : selected)
+    {
+        SendGrant(device);
+    }
+    SendModel();
+}
+
+void
+FusionCenter::PlanSlots(const std::vector<uint32_t>& selected)
+{
+    const std::size_t dimension = m_model.size();
+    const auto rateTime = [](double bytes, const DataRate& rate) {
+        return Seconds(bytes * 8 / static_cast<double>(rate.GetBitRate()));
+    };
+    const Time modelTime =
+        rateTime(static_cast<double>(GetMessagesSize(m_modelPlan, Quantizer::FLOAT_BITS)),
+                 m_downlinkRate);
+    std::map<unsigned, Time> slotLengths; // by bits on the wire
+    struct Slot
+    {
+        Time ready;      // when the device will have trained
+        uint32_t device; // the device
+        Time modelEnd;   // when its model will have been sent
+    };
+
+    std::vector<Slot> slots;
+    Time modelEnd = m_roundStart;
+    for (uint32_t device : selected)
+    {
+        const Member& member = m_members.at(device);
+        const unsigned bits = m_bits[member.group];
+        const unsigned wireBits = m_quantizer->GetWireBits(bits);
+        auto participant = std::make_unique<Participant>(dimension, wireBits);
+        participant->record.device = device;
+        participant->record.group = member.group;
+        participant->record.bits = bits;
+        participant->wireBits = wireBits;
+        m_participantsOfRound[device] = std::move(participant);
+        if (slotLengths.count(wireBits) == 0)
+        {
+            std::vector<IntervalRange> interval;
+            if (wireBits != Quantizer::FLOAT_BITS)
+            {
+                interval.push_back({0, dimension, 0, 0});
+            }
+            const auto plan = PlanFragments(dimension, wireBits, interval, m_fragmentSize);
+            slotLengths[wireBits] =
+                rateTime(static_cast<double>(GetMessagesSize(plan, wireBits)), m_uplinkRate);
+        }
+        if (m_downlink == UNICAST || modelEnd == m_roundStart)
+        {
+            modelEnd += modelTime;
+        }
+        slots.push_back({modelEnd + member.training + m_guard, device, modelEnd});
+    }
+    std::stable_sort(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) {
+        return a.ready < b.ready;
+    });
+    Time free = m_roundStart;
+    for (const Slot& slot : slots)
+    {
+        Participant& participant = *m_participantsOfRound.at(slot.device);
+        const Time start = std::max(free, slot.ready);
+        const Time length = slotLengths.at(participant.wireBits);
+        free = start + length + m_guard;
+        GrantBody body;
+        body.modelEndNs = static_cast<uint64_t>(slot.modelEnd.GetNanoSeconds());
+        body.slotStartNs = static_cast<uint64_t>(start.GetNanoSeconds());
+        body.slotLengthNs = static_cast<uint64_t>(length.GetNanoSeconds());
+        body.deadlineNs =
+            static_cast<uint64_t>((m_roundStart + m_deadline - m_guard).GetNanoSeconds());
+        participant.body.resize(GrantBody::SIZE);
+        body.Write(participant.body.data());
+        FederatedHeader& grant = participant.grant;
+        grant.type = FederatedHeader::GRANT;
+        grant.sequence = ++m_sequence;
+        grant.round = m_round;
+        grant.device = slot.device;
+        grant.bits = static_cast<uint8_t>(participant.record.bits);
+        grant.fragments = static_cast<uint32_t>(m_modelPlan.size());
+        grant.coordinates = static_cast<uint32_t>(dimension);
+    }
+}
+
+void
+FusionCenter::SendGrant(uint32_t device)
+{
+    Participant& participant = *m_participantsOfRound.at(device);
+    if (participant.tries > m_controlRetries)
+    {
+        NS_LOG_INFO("Device " << device << " takes no grant in round " << m_round);
+        SetAnswered(participant);
+        return;
+    }
+    ++participant.tries;
+    const Member& member = m_members.at(device);
+    SendTo(member,
+           MakeMessage(participant.grant, participant.body.data(), participant.body.size()));
+    if (!member.stream)
+    {
+        participant.repeat =
+            Simulator::Schedule(m_controlTimeout, &FusionCenter::SendGrant, this, device);
+    }
+}
+
+void
+FusionCenter::MakeModelMessages()
+{
+    std::vector<uint8_t> swapped;
+    const auto* bytes = reinterpret_cast<const uint8_t*>(m_model.data());
+    if (!LITTLE_ENDIAN_HOST)
+    {
+        swapped.resize(4 * m_model.size());
+        for (std::size_t i = 0; i < m_model.size(); ++i)
+        {
+            WriteLittleEndianFloat(m_model[i], &swapped[4 * i]);
+        }
+        bytes = swapped.data();
+    }
+    m_modelMessages.clear();
+    m_modelMessages.reserve(m_modelPlan.size());
+    FederatedHeader header;
+    header.type = FederatedHeader::MODEL;
+    header.round = m_round;
+    header.device = FederatedHeader::ALL_DEVICES;
+    for (std::size_t i = 0; i < m_modelPlan.size(); ++i)
+    {
+        const Fragment& fragment = m_modelPlan[i];
+        header.sequence = ++m_sequence;
+        FillFragment(fragment, i, m_modelPlan.size(), Quantizer::FLOAT_BITS, {}, header);
+        m_modelMessages.push_back(
+            MakeMessage(header,
+                        bytes + fragment.GetPayloadOffset(Quantizer::FLOAT_BITS),
+                        fragment.GetPayloadSize(Quantizer::FLOAT_BITS)));
+    }
+}
+
+void
+FusionCenter::SendModel()
+{
+    MakeModelMessages();
+    m_sending.clear();
+    m_multicastNext = m_modelMessages.size();
+    if (m_protocol == TcpSocketFactory::GetTypeId())
+    {
+        // Paced by the connection. It may break, so look the device up each time.
+        std::vector<uint32_t> devices;
+        for (const auto& [device, participant] : m_participantsOfRound)
+        {
+            devices.push_back(device);
+        }
+        for (uint32_t device : devices)
+        {
+            for (const auto& message : m_modelMessages)
+            {
+                const Member& member = m_members.at(device);
+                if (member.joined)
+                {
+                    SendTo(member, message);
+                }
+            }
+        }
+        return;
+    }
+    if (m_downlink == MULTICAST)
+    {
+        m_multicastNext = 0;
+    }
+    else
+    {
+        for (auto& [device, participant] : m_participantsOfRound)
+        {
+            participant->pending.assign(1, {0, static_cast<uint32_t>(m_modelMessages.size())});
+            m_sending.push_back(device);
+        }
+    }
+    SendModelFragment();
+}
+
+void
+FusionCenter::SendModelFragment()
+{
+    Ptr<Packet> message;
+    if (m_multicastNext < m_modelMessages.size())
+    {
+        message = m_modelMessages[m_multicastNext++];
+        m_txTrace(message);
+        m_socket->SendTo(message->Copy(), 0, SocketAddress(m_multicast).Get());
+    }
+    while (!message && !m_sending.empty())
+    {
+        const uint32_t device = m_sending.front();
+        Participant& participant = *m_participantsOfRound.at(device);
+        const Member& member = m_members.at(device);
+        if (participant.pending.empty() || !member.joined)
+        {
+            m_sending.pop_front();
+            continue;
+        }
+        auto& [first, count] = participant.pending.front();
+        message = m_modelMessages[first];
+        ++first;
+        if (--count == 0)
+        {
+            participant.pending.pop_front();
+        }
+        SendTo(member, message->Copy());
+    }
+    if (message)
+    {
+        m_sendEvent = Simulator::Schedule(m_downlinkRate.CalculateBytesTxTime(message->GetSize()),
+                                          &FusionCenter::SendModelFragment,
+                                          this);
+    }
+}
+
+DropReason
+FusionCenter::HandleRepair(const FederatedHeader& header,
+                           const uint8_t* payload,
+                           Participant& participant)
+{
+    RepairBody body;
+    if (!RepairBody::Read(payload, header.payloadLength, body))
+    {
+        return DROP_MALFORMED;
+    }
+    const auto fragments = static_cast<uint32_t>(m_modelMessages.size());
+    for (const auto& [first, count] : body.ranges)
+    {
+        if (first >= fragments || count > fragments - first)
+        {
+            return DROP_INVALID;
+        }
+    }
+    if (body.ranges.size() > fragments || participant.answered)
+    {
+        return DROP_INVALID;
+    }
+    if (!participant.pending.empty())
+    {
+        return DROP_DUPLICATE; // what it misses is still being sent
+    }
+    participant.pending.assign(body.ranges.begin(), body.ranges.end());
+    m_sending.push_back(participant.record.device);
+    if (m_sendEvent.IsExpired())
+    {
+        m_sendEvent = Simulator::ScheduleNow(&FusionCenter::SendModelFragment, this);
+    }
+    return DROP_REASONS;
+}
+
+DropReason
+FusionCenter::HandleUpdate(const FederatedHeader& header,
+                           const uint8_t* payload,
+                           Participant& participant)
+{
+    switch (participant.update.Accept(header, payload))
+    {
+    case FragmentAssembler::ACCEPTED:
+        break;
+    case FragmentAssembler::DUPLICATE:
+        return DROP_DUPLICATE;
+    case FragmentAssembler::INVALID:
+        return DROP_INVALID;
+    case FragmentAssembler::NOT_FINITE:
+        return DROP_NOT_FINITE;
+    }
+    LinkRecord& record = participant.record;
+    record.lastReceived = Simulator::Now();
+    if (++record.receivedFragments == 1)
+    {
+        record.firstReceived = record.lastReceived;
+    }
+    if (!record.sentKnown)
+    {
+        record.sentFragments = header.fragments; // unless its DONE says that it sent fewer
+    }
+    if (participant.update.IsComplete())
+    {
+        SetAnswered(participant);
+    }
+    return DROP_REASONS;
+}
+
+DropReason
+FusionCenter::HandleDone(const FederatedHeader& header,
+                         const uint8_t* payload,
+                         Participant& participant)
+{
+    DoneBody body;
+    if (!DoneBody::Read(payload, header.payloadLength, body))
+    {
+        return DROP_MALFORMED;
+    }
+    LinkRecord& record = participant.record;
+    if (header.fragments < record.receivedFragments)
+    {
+        return DROP_INVALID;
+    }
+    if (record.sentKnown)
+    {
+        return DROP_DUPLICATE;
+    }
+    record.sentKnown = true;
+    record.sentFragments = header.fragments;
+    switch (body.outcome)
+    {
+    case OUTCOME_MODEL_INCOMPLETE:
+        record.state = PARTICIPANT_NO_MODEL;
+        break;
+    case OUTCOME_NOT_FINITE:
+        record.state = PARTICIPANT_NOT_FINITE;
+        break;
+    case OUTCOME_NO_TIME:
+        record.state = PARTICIPANT_NO_TIME;
+        break;
+    default:
+        record.state = PARTICIPANT_LOST;
+    }
+    SetAnswered(participant);
+    return DROP_REASONS;
+}
+
+void
+FusionCenter::ReportUpdate(Participant& participant)
+{
+    const LinkRecord& record = participant.record;
+    if (!participant.reported && record.receivedFragments > 0)
+    {
+        participant.reported = true;
+        m_updateReceivedTrace({m_round,
+                               record.device,
+                               record.bits,
+                               record.receivedFragments,
+                               participant.update.IsComplete(),
+                               record.lastReceived});
+    }
+}
+
+void
+FusionCenter::SetAnswered(Participant& participant)
+{
+    if (participant.answered)
+    {
+        return;
+    }
+    participant.answered = true;
+    ReportUpdate(participant);
+    if (--m_unanswered == 0)
+    {
+        m_roundEvent.Cancel();
+        m_roundEvent = Simulator::ScheduleNow(&FusionCenter::EndRound, this);
+    }
+}
+
+void
+FusionCenter::EndRound()
+{
+    m_collecting = false;
+    m_sendEvent.Cancel();
+    for (auto& [device, participant] : m_participantsOfRound)
+    {
+        participant->repeat.Cancel();
+        ReportUpdate(*participant);
+    }
+    RoundRecord record;
+    record.round = m_round;
+    record.start = m_roundStart;
+    record.end = Simulator::Now();
+    record.joined = m_joined;
+    record.bitBudget = m_roundBudget;
+    Fuse(record);
+    Summarize(record);
+    if (m_evaluationInterval > 0 &&
+        (m_round % m_evaluationInterval == 0 || m_round == m_rounds))
+    {
+        const std::size_t all = std::numeric_limits<std::size_t>::max();
+        record.testAccuracy =
+            m_task->EvaluateTest(m_model.data(), m_testSamples ? m_testSamples : all).accuracy;
+        record.trainLoss =
+            m_task->EvaluateTrain(m_model.data(), m_trainSamples ? m_trainSamples : all).loss;
+    }
+    m_participantsOfRound.clear();
+    m_modelMessages.clear();
+    m_sending.clear();
+    NS_LOG_INFO("Round " << m_round << " ends with " << record.received << " updates"
+                         << (record.skipped ? ", skipped" : ""));
+    m_roundEndTrace(record);
+    if (m_round < m_rounds)
+    {
+        m_roundEvent = Simulator::ScheduleNow(&FusionCenter::StartRound, this);
+    }
+    else
+    {
+        m_finishedTrace(m_round);
+    }
+}
+
+void
+FusionCenter::Fuse(RoundRecord& record)
+{
+    std::vector<DeliveredUpdate> updates;
+    std::vector<Participant*> contributors;
+    for (auto& [device, participant] : m_participantsOfRound)
+    {
+        LinkRecord& link = participant->record;
+        const LinkQuality quality = GetLinkQuality(device);
+        link.snr = quality.snr;
+        DeliveredUpdate update;
+        if (link.receivedFragments == 0 ||
+            !participant->update.FillDelivered(*m_quantizer, link.bits, update))
+        {
+            continue;
+        }
+        update.device = device;
+        const double unknown = std::numeric_limits<double>::quiet_NaN();
+        const double sigma2 = m_noise->GetVariance(device, link.group, quality, unknown);
+        link.sigma = std::sqrt(sigma2);
+        for (DeliveredRange& range : update.ranges)
+        {
+            range.sigma2 = sigma2;
+        }
+        updates.push_back(std::move(update));
+        contributors.push_back(participant.get());
+    }
+    record.skipped = updates.size() < m_minUpdates;
+    if (record.skipped)
+    {
+        record.untouchedFraction = 1;
+        return;
+    }
+    const std::vector<float> before = m_model;
+    const FusionResult result =
+        FuseUpdates(*m_fusionRule, m_lossPolicy, updates, m_model.data(), m_model.size());
+    AddLinkNoise(result.segments);
+    record.untouchedFraction =
+        static_cast<double>(result.untouched) / static_cast<double>(m_model.size());
+    if (!IsFiniteUpdate(m_model.data(), m_model.size()))
+    {
+        NS_LOG_WARN("The updates of round " << m_round << " overflow the model; it stays");
+        m_model = before;
+        record.skipped = true;
+        record.untouchedFraction = 1;
+        return;
+    }
+    for (std::size_t i = 0; i < contributors.size(); ++i)
+    {
+        contributors[i]->record.weight = result.meanWeights[i];
+    }
+}
+
+void
+FusionCenter::AddLinkNoise(const std::vector<FusionSegment>& segments)
+{
+    FederatedRandom random(m_task->GetSeed(), FederatedRandom::LINK_NOISE, 0, m_round);
+    for (const FusionSegment& segment : segments)
+    {
+        if (segment.noiseVariance > 0)
+        {
+            // The sum of omega n over the devices, whose n are independent.
+            boost::random::normal_distribution<float> noise(
+                0,
+                static_cast<float>(std::sqrt(segment.noiseVariance)));
+            for (std::size_t i = segment.begin; i < segment.end; ++i)
+            {
+                m_model[i] += noise(random);
+            }
+        }
+    }
+}
+
+double
+FusionCenter::GetCoordinateEpsilon() const
+{
+    PrivacyContext context;
+    context.bits = *std::min_element(m_bits.begin(), m_bits.end());
+    // Whatever the real interval is: the epsilon is that of the coin.
+    context.intervalIsPublic = true;
+    context.low = -1;
+    context.high = 1;
+    const PrivacyClaim claim = m_quantizer->GetPrivacyClaim(context);
+    return claim.kind != PrivacyClaim::NONE && claim.scope == PrivacyClaim::COORDINATE
+               ? claim.epsilon
+               : std::numeric_limits<double>::quiet_NaN();
+}
+
+void
+FusionCenter::Summarize(RoundRecord& record)
+{
+    const auto dimension = static_cast<double>(m_model.size());
+    double snrSum = 0;
+    double sigmaSum = 0;
+    uint32_t snrCount = 0;
+    uint32_t sigmaCount = 0;
+    for (auto& [device, participant] : m_participantsOfRound)
+    {
+        LinkRecord& link = participant->record;
+        ++record.selected;
+        record.grantedBits += participant->wireBits;
+        record.sentFragments += link.sentFragments;
+        record.receivedFragments += link.receivedFragments;
+        if (link.receivedFragments > 0)
+        {
+            ++record.received;
+            link.state =
+                participant->update.IsComplete() ? PARTICIPANT_COMPLETE : PARTICIPANT_PARTIAL;
+            std::size_t coordinates = 0;
+            for (const auto& range : participant->update.GetRanges())
+            {
+                coordinates += range.end - range.begin;
+            }
+            record.deliveredBits +=
+                participant->wireBits * static_cast<double>(coordinates) / dimension;
+            m_mostAnswered = std::max(m_mostAnswered, ++m_members.at(device).answered);
+            if (std::isfinite(link.snr))
+            {
+                snrSum += link.snr;
+                ++snrCount;
+            }
+            if (std::isfinite(link.sigma))
+            {
+                sigmaSum += link.sigma;
+                ++sigmaCount;
+            }
+        }
+        else if (link.state == PARTICIPANT_SILENT && !participant->acknowledged)
+        {
+            link.state = PARTICIPANT_UNREACHABLE;
+        }
+        record.links.push_back(link);
+    }
+    if (snrCount > 0)
+    {
+        record.meanSnr = snrSum / snrCount;
+    }
+    if (sigmaCount > 0)
+    {
+        record.meanSigma = sigmaSum / sigmaCount;
+    }
+    record.sameCellEpsilon = m_mostAnswered * dimension * GetCoordinateEpsilon();
+    for (std::size_t reason = 0; reason < DROP_REASONS; ++reason)
+    {
+        record.drops[reason] = m_drops[reason] - m_dropsBefore[reason];
+    }
+    m_dropsBefore = m_drops;
+}
+
+} // namespace ns3

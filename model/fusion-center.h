@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FUSION_CENTER_H
+#define FUSION_CENTER_H
+
+#include "ns3/application.h"
+#include "ns3/bit-budget.h"
+#include "ns3/cluster-size-policy.h"
+#include "ns3/data-rate.h"
+#include "ns3/event-id.h"
+#include "ns3/federated-compat.h"
+#include "ns3/federated-header.h"
+#include "ns3/fragment-assembler.h"
+#include "ns3/fragmentation.h"
+#include "ns3/fusion-rule.h"
+#include "ns3/learning-task.h"
+#include "ns3/link-noise.h"
+#include "ns3/link-probe.h"
+#include "ns3/message-stream.h"
+#include "ns3/quantizer.h"
+#include "ns3/round-record.h"
+#include "ns3/socket-address.h"
+#include "ns3/socket.h"
+#include "ns3/traced-callback.h"
+#include "ns3/update-fusion.h"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief The center of a federation: selects devices, sends them the model, collects what arrives
+ * of their updates, fuses it and evaluates the result (Algorithm 1).
+ *
+ * @verbatim
+             all expected devices joined, or JoinTimeout
+   JOINING ------------------------------------------------> START OF A ROUND <-------------+
+   (devices may also join and leave at any later time)         | cluster sizes, selection   |
+                                                               | nobody to select: skipped, |
+                                                               | wait for the deadline -----+
+                                                               v                            |
+        +------------------------------------------------ COLLECTING                        |
+        |  GRANT to each selected, repeated until          | all answered, or deadline      |
+        |  acknowledged; MODEL, paced; REPAIR              v                                |
+        +------------------------------------------->   FUSION (too few updates: skipped)   |
+                                                           | evaluation, RoundEnd           |
+                                                           +--------------------------------+
+                                                           | after the last round
+                                                           v
+                                                       FINISHED
+   @endverbatim
+ *
+ * A selected device has answered when its whole update came, when it said that no more will come
+ * (DONE), when it left, or when it takes no grant. Nothing that arrives can make the center abort:
+ * a message that cannot be used is counted by reason and traced. A device identifier belongs to the
+ * address that it joined from (or that BindDevice named) until it leaves.
+ */
+class FusionCenter : public Application
+{
+  public:
+    /** How the model reaches the selected devices. */
+    enum DownlinkMode
+    {
+        UNICAST,   //!< To each selected device, one after the other.
+        MULTICAST, //!< Once, to a multicast group (UDP).
+    };
+
+    /** What came of an update. */
+    struct UpdateRecord
+    {
+        uint32_t round;     //!< The round.
+        uint32_t device;    //!< The device.
+        unsigned bits;      //!< Its resolution, b.
+        uint32_t fragments; //!< Fragments that came.
+        bool complete;      //!< Whether nothing is missing.
+        Time time;          //!< When the last one came.
+    };
+
+    /**
+     * TracedCallback signature of RoundStart.
+     * @param round The round.
+     * @param selected Identifiers of the selected devices, ascending.
+     */
+    using RoundStartTracedCallback = void (*)(uint32_t round, const std::vector<uint32_t>& selected);
+
+    /**
+     * TracedCallback signature of UpdateReceived.
+     * @param record What came.
+     */
+    using UpdateReceivedTracedCallback = void (*)(const UpdateRecord& record);
+
+    /**
+     * TracedCallback signature of MembersChanged.
+     * @param device The device.
+     * @param joined Whether it joined or left.
+     */
+    using MemberTracedCallback = void (*)(uint32_t device, bool joined);
+
+    /**
+     * TracedCallback signature of Finished.
+     * @param rounds How many rounds there were.
+     */
+    using FinishedTracedCallback = void (*)(uint32_t rounds);
+
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    FusionCenter();
+    ~FusionCenter() override;
+
+    /**
+     * Say in advance from which IP address a device will join; a join from elsewhere is dropped.
+     * @param device The device.
+     * @param ip Its IPv4 or IPv6 address, without port.
+     */
+    void BindDevice(uint32_t device, const Address& ip);
+
+    /** @return the model w, d coordinates. */
+    const std::vector<float>& GetModel() const;
+
+    /**
+     * Begin with a given model instead of a random one.
+     * @param model d coordinates.
+     */
+    void SetModel(std::vector<float> model);
+
+    /** @return the round that is going on, or was the last; 0 before the first. */
+    uint32_t GetRound() const;
+
+    /** @return how many devices have joined and not left. */
+    uint32_t GetJoined() const;
+
+    /**
+     * @param reason A reason.
+     * @return how many messages were dropped for it.
+     */
+    uint64_t GetDropped(DropReason reason) const;
+
+    /**
+     * Fix the random streams in use.
+     * @param stream First stream number.
+     * @return how many streams were used.
+     */
+    int64_t AssignStreams(int64_t stream) FEDERATED_OVERRIDES_SINCE_3_42;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    /** A device that has joined, or is expected. */
+    struct Member
+    {
+        bool joined = false;       //!< It joined and has not left.
+        bool reserved = false;     //!< Its address was named in advance.
+        Address ip;                //!< What it is bound to; invalid if it is not.
+        SocketAddress address;     //!< Where it is.
+        Ptr<MessageStream> stream; //!< Its connection (TCP).
+        uint32_t group = 0;        //!< Its group.
+        uint32_t samples = 0;      //!< Samples that it has.
+        Time training;             //!< How long it trains, as it says.
+        bool heard = false;        //!< Whether it ever sent a control message.
+        uint32_t sequence = 0;     //!< Sequence number of its last JOIN or LEAVE.
+        uint32_t answered = 0;     //!< R_u, rounds that it answered.
+    };
+
+    /** A device that takes part in the current round. */
+    struct Participant
+    {
+        /**
+         * @param dimension d.
+         * @param wireBits Bits of a coordinate as sent.
+         */
+        Participant(std::size_t dimension, unsigned wireBits)
+            : update(dimension, wireBits)
+        {
+        }
+
+        LinkRecord record;             //!< What is known of it.
+        unsigned wireBits = 0;         //!< Bits of a coordinate as sent.
+        FragmentAssembler update;      //!< What came of its update.
+        bool answered = false;         //!< Whether there is nothing to wait for.
+        bool reported = false;         //!< Whether UpdateReceived has fired.
+        bool acknowledged = false;     //!< Whether it took its grant.
+        FederatedHeader grant;         //!< The grant.
+        std::vector<uint8_t> body;     //!< Its body.
+        uint32_t tries = 0;            //!< How often it was sent.
+        EventId repeat;                //!< Sends it again.
+        std::deque<std::pair<uint32_t, uint32_t>> pending; //!< Model fragments to send: first and
+                                                           //!< how many.
+    };
+
+    void StartApplication() override;
+    void StopApplication() override;
+
+    /** Abort with a sentence if the attributes make no sense. */
+    void CheckAttributes();
+
+    /** Open the socket. */
+    void Open();
+
+    /**
+     * A TCP connection was accepted.
+     * @param socket The connection.
+     * @param from The other end.
+     */
+    void HandleAccept(Ptr<Socket> socket, const Address& from);
+
+    /**
+     * Whether to accept a TCP connection.
+     * @param socket The listening socket.
+     * @param from The other end.
+     * @return whether there are not too many that have not joined.
+     */
+    bool HandleConnectionRequest(Ptr<Socket> socket, const Address& from);
+
+    /**
+     * A TCP connection ended.
+     * @param stream The connection.
+     */
+    void HandleClosed(Ptr<MessageStream> stream);
+
+    /**
+     * What came over TCP were no messages.
+     * @param stream The connection.
+     */
+    void HandleGarbage(Ptr<MessageStream> stream);
+
+    /**
+     * Messages came over UDP.
+     * @param socket The socket.
+     */
+    void HandleDatagrams(Ptr<Socket> socket);
+
+    /**
+     * A message came over TCP.
+     * @param stream The connection.
+     * @param message The message.
+     * @param size Its size.
+     */
+    void HandleStreamMessage(Ptr<MessageStream> stream, const uint8_t* message, uint32_t size);
+
+    /**
+     * A message came.
+     * @param message The message.
+     * @param size Its size.
+     * @param from Its sender.
+     * @param stream The connection, null over UDP.
+     */
+    void HandleMessage(const uint8_t* message,
+                       uint32_t size,
+                       const Address& from,
+                       const Ptr<MessageStream>& stream);
+
+    /**
+     * @param header Header of a message with a right checksum.
+     * @param payload What follows.
+     * @param from Its sender.
+     * @param stream The connection, null over UDP.
+     * @return why it is dropped, DROP_REASONS if it is not.
+     */
+    DropReason Dispatch(const FederatedHeader& header,
+                        const uint8_t* payload,
+                        const SocketAddress& from,
+                        const Ptr<MessageStream>& stream);
+
+    /** @copydoc Dispatch */
+    DropReason HandleJoin(const FederatedHeader& header,
+                          const uint8_t* payload,
+                          const SocketAddress& from,
+                          const Ptr<MessageStream>& stream);
+
+    /**
+     * @param header Header of a LEAVE.
+     * @param member Its sender.
+     * @return why it is dropped, DROP_REASONS if it is not.
+     */
+    DropReason HandleLeave(const FederatedHeader& header, Member& member);
+
+    /**
+     * @param header Header of a part of an update.
+     * @param payload Its coordinates.
+     * @param participant Its sender.
+     * @return why it is dropped, DROP_REASONS if it is not.
+     */
+    DropReason HandleUpdate(const FederatedHeader& header,
+                            const uint8_t* payload,
+                            Participant& participant);
+
+    /**
+     * @param header Header of a repair request.
+     * @param payload Its body.
+     * @param participant Its sender.
+     * @return why it is dropped, DROP_REASONS if it is not.
+     */
+    DropReason HandleRepair(const FederatedHeader& header,
+                            const uint8_t* payload,
+                            Participant& participant);
+
+    /**
+     * @param header Header of a DONE.
+     * @param payload Its body.
+     * @param participant Its sender.
+     * @return why it is dropped, DROP_REASONS if it is not.
+     */
+    DropReason HandleDone(const FederatedHeader& header,
+                          const uint8_t* payload,
+                          Participant& participant);
+
+    /**
+     * Count and trace a message that is not used.
+     * @param reason Why.
+     * @param from Its sender.
+     * @param size Its size.
+     */
+    void Drop(DropReason reason, const Address& from, uint32_t size);
+
+    /**
+     * @param header Header of a control message that came.
+     * @param member Its sender.
+     */
+    void Acknowledge(const FederatedHeader& header, const Member& member);
+
+    /**
+     * @param header A header, which is sealed here.
+     * @param payload What follows.
+     * @param size Size of the payload.
+     * @return the message.
+     */
+    static Ptr<Packet> MakeMessage(FederatedHeader& header,
+                                   const uint8_t* payload,
+                                   std::size_t size);
+
+    /**
+     * @param member Where to.
+     * @param message The message.
+     */
+    void SendTo(const Member& member, const Ptr<Packet>& message);
+
+    /**
+     * A member left, or its connection broke.
+     * @param device The device.
+     */
+    void RemoveMember(uint32_t device);
+
+    /**
+     * Forget a connection.
+     * @param stream The connection.
+     * @return whose it was, ALL_DEVICES if nobody joined over it.
+     */
+    uint32_t RemoveStream(const Ptr<MessageStream>& stream);
+
+    /** Begin a round. */
+    void StartRound();
+
+    /** @return the devices of a new round, ascending; empty if nobody can take part. */
+    std::vector<uint32_t> Select();
+
+    /**
+     * Make the participants with their grants.
+     * @param selected The devices.
+     */
+    void PlanSlots(const std::vector<uint32_t>& selected);
+
+    /**
+     * Send a grant, and again until it is acknowledged.
+     * @param device The device.
+     */
+    void SendGrant(uint32_t device);
+
+    /** Make the messages of the model. */
+    void MakeModelMessages();
+
+    /** Begin to send the model. */
+    void SendModel();
+
+    /** Send the next fragment of the model (UDP). */
+    void SendModelFragment();
+
+    /**
+     * A participant has answered; the round may end with it.
+     * @param participant The participant.
+     */
+    void SetAnswered(Participant& participant);
+
+    /**
+     * Fire UpdateReceived, once.
+     * @param participant A participant of whose update something came.
+     */
+    void ReportUpdate(Participant& participant);
+
+    /** End the round: fuse, evaluate, record. */
+    void EndRound();
+
+    /**
+     * Fuse what came.
+     * @param [in,out] record The round.
+     */
+    void Fuse(RoundRecord& record);
+
+    /**
+     * Add the noise of the links to the fused model.
+     * @param segments Where how much.
+     */
+    void AddLinkNoise(const std::vector<FusionSegment>& segments);
+
+    /**
+     * Fill what follows from the participants.
+     * @param [in,out] record The round.
+     */
+    void Summarize(RoundRecord& record);
+
+    /** @return the epsilon of one coordinate of one update; NaN if there is none. */
+    double GetCoordinateEpsilon() const;
+
+    /**
+     * @param device A device.
+     * @return what the probe knows about its link.
+     */
+    LinkQuality GetLinkQuality(uint32_t device) const;
+
+    // Attributes
+    Address m_local;                     //!< Where to listen.
+    TypeId m_protocol;                   //!< UDP or TCP.
+    uint32_t m_fragmentSize;             //!< Bytes of a message with our header.
+    Ptr<LearningTask> m_task;            //!< What is learned.
+    Ptr<Quantizer> m_quantizer;          //!< What the devices use.
+    Ptr<FusionRule> m_fusionRule;        //!< Gives the weights.
+    Ptr<ClusterSizePolicy> m_policy;     //!< Gives the cluster sizes.
+    Ptr<BitBudget> m_budget;             //!< B.
+    Ptr<LinkNoise> m_noise;              //!< sigma^2.
+    Ptr<LinkProbe> m_probe;              //!< What is measured at the radios; may be null.
+    LossPolicy m_lossPolicy;             //!< What becomes of missing coordinates.
+    std::string m_groupBits;             //!< Resolution of each group.
+    uint32_t m_participants;             //!< N.
+    uint32_t m_rounds;                   //!< T.
+    Time m_deadline;                     //!< Longest round.
+    uint32_t m_minUpdates;               //!< Fewest updates that are fused.
+    DownlinkMode m_downlink;             //!< How the model is sent.
+    Address m_multicast;                 //!< Where to, by multicast.
+    DataRate m_downlinkRate;             //!< Pace of the model (UDP).
+    DataRate m_uplinkRate;               //!< What slots are planned with.
+    Time m_guard;                        //!< Between slots, and before the deadline.
+    uint32_t m_expected;                 //!< Devices to wait for before the first round.
+    uint32_t m_maxDevices;               //!< Identifiers must be below.
+    Time m_joinTimeout;                  //!< Longest wait for them.
+    Time m_controlTimeout;               //!< Time before a grant is repeated.
+    uint32_t m_controlRetries;           //!< How often.
+    uint32_t m_evaluationInterval;       //!< Rounds from one evaluation to the next; 0: never.
+    uint32_t m_testSamples;              //!< Test samples to evaluate; 0: all.
+    uint32_t m_trainSamples;             //!< Training samples to evaluate; 0: all.
+
+    // State
+    bool m_running = false;                        //!< Between start and stop.
+    std::vector<unsigned> m_bits;                  //!< Resolution of each group.
+    Ptr<Socket> m_socket;                          //!< Receives, or listens.
+    std::map<Ptr<MessageStream>, uint32_t> m_streams; //!< Connections, and whose they are.
+    std::map<Address, uint32_t> m_strangers;       //!< Connections of an address that did not join.
+    std::map<uint32_t, Member> m_members;          //!< By identifier.
+    uint32_t m_joined = 0;                         //!< Members that joined.
+    uint32_t m_sequence = 0;                       //!< Last sequence number used.
+    std::vector<float> m_model;                    //!< w.
+    uint32_t m_round = 0;                          //!< Current round.
+    bool m_collecting = false;                     //!< Whether a round is going on.
+    Time m_roundStart;                             //!< When it began.
+    double m_roundBudget = 0;                      //!< Its B.
+    std::map<uint32_t, std::unique_ptr<Participant>> m_participantsOfRound; //!< By identifier.
+    uint32_t m_unanswered = 0;                     //!< Participants that have not answered.
+    std::vector<Fragment> m_modelPlan;             //!< How the model is cut.
+    std::vector<Ptr<Packet>> m_modelMessages;      //!< The model of this round.
+    std::size_t m_multicastNext = 0;               //!< Next message to multicast.
+    std::deque<uint32_t> m_sending;                //!< Participants with pending fragments.
+    EventId m_joinEvent;                           //!< Ends the wait for devices.
+    EventId m_roundEvent;                          //!< Starts or ends a round.
+    EventId m_sendEvent;                           //!< Sends the next fragment.
+    FederatedHeader m_received;                    //!< Header of the message that is being read.
+    DropCounters m_drops{};                        //!< What was dropped.
+    DropCounters m_dropsBefore{};                  //!< What was, until the end of the last round.
+    uint32_t m_mostAnswered = 0;                   //!< Largest R_u.
+
+    // Trace sources
+    TracedCallback<uint32_t, const std::vector<uint32_t>&> m_roundStartTrace; //!< RoundStart.
+    TracedCallback<const UpdateRecord&> m_updateReceivedTrace;        //!< UpdateReceived.
+    TracedCallback<const RoundRecord&> m_roundEndTrace;               //!< RoundEnd.
+    TracedCallback<uint32_t> m_finishedTrace;                         //!< Finished.
+    TracedCallback<uint32_t, bool> m_memberTrace;                     //!< MembersChanged.
+    TracedCallback<DropReason, const Address&, uint32_t> m_dropTrace; //!< Drop.
+    TracedCallback<Ptr<const Packet>> m_txTrace;                      //!< Tx.
+};
+
+} // namespace ns3
+
+#endif // FUSION_CENTER_H

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef ROUND_RECORD_H
+#define ROUND_RECORD_H
+
+#include "ns3/drop-reason.h"
+#include "ns3/nstime.h"
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief What became of a selected device in a round, as the fusion center saw it.
+ */
+enum ParticipantState
+{
+    PARTICIPANT_SILENT,      //!< It took the grant and was not heard of again.
+    PARTICIPANT_UNREACHABLE, //!< It never took the grant.
+    PARTICIPANT_LEFT,        //!< It left, or its connection broke.
+    PARTICIPANT_NO_MODEL,    //!< It sat the round out: its model was not complete in time.
+    PARTICIPANT_NOT_FINITE,  //!< Its training diverged; there was nothing to send.
+    PARTICIPANT_NO_TIME,     //!< It was ready only behind the deadline.
+    PARTICIPANT_LOST,        //!< It sent an update, of which nothing came.
+    PARTICIPANT_PARTIAL,     //!< A part of its update came.
+    PARTICIPANT_COMPLETE,    //!< Its whole update came.
+};
+
+/**
+ * @ingroup federated
+ * @param state A state.
+ * @return its name, one word in lower case.
+ */
+const char* GetParticipantStateName(ParticipantState state);
+
+/**
+ * @ingroup federated
+ * @brief One selected device in one round. Unknown values are NaN.
+ */
+struct LinkRecord
+{
+    uint32_t device = 0;                                    //!< Device identifier.
+    uint32_t group = 0;                                     //!< Its group.
+    unsigned bits = 0;                                      //!< Its resolution, b.
+    ParticipantState state = PARTICIPANT_SILENT;            //!< What became of it.
+    double snr = std::numeric_limits<double>::quiet_NaN();  //!< Linear SNR at the receiving radio.
+    double sigma = std::numeric_limits<double>::quiet_NaN(); //!< Link noise, standard deviation.
+    bool sentKnown = false;         //!< Whether the center knows how many fragments were sent.
+    uint32_t sentFragments = 0;     //!< Fragments that it sent, if that is known.
+    uint32_t receivedFragments = 0; //!< Fragments that came in time.
+    double weight = 0;              //!< omega, averaged over all coordinates.
+    Time firstReceived;             //!< When the first fragment came, if any did.
+    Time lastReceived;              //!< When the last fragment came, if any did.
+};
+
+/**
+ * @ingroup federated
+ * @brief A round as the fusion center saw it. Unknown values are NaN.
+ */
+struct RoundRecord
+{
+    uint32_t round = 0; //!< 1, 2, ... T.
+    Time start;         //!< When the round began.
+    Time end;           //!< When it ended.
+    bool skipped = false; //!< The model stayed as it was: too few updates, or none that can be used.
+    double trainLoss = std::numeric_limits<double>::quiet_NaN();    //!< NaN if not evaluated.
+    double testAccuracy = std::numeric_limits<double>::quiet_NaN(); //!< 0..1; NaN if not evaluated.
+    uint32_t joined = 0;          //!< Devices that the center could choose from.
+    uint32_t selected = 0;        //!< Devices that were granted a slot.
+    uint32_t received = 0;        //!< Devices of whose update at least one fragment came.
+    double bitBudget = 0;         //!< B, bits a coordinate; may be infinite.
+    double grantedBits = 0;       //!< Bits a coordinate on the wire, summed over the selected.
+    double deliveredBits = 0;     //!< Bits delivered divided by d, summed over devices.
+    uint64_t sentFragments = 0;   //!< Over devices of which the center knows that they sent.
+    uint64_t receivedFragments = 0; //!< Of these, how many came in time.
+    double untouchedFraction = 0;   //!< Coordinates that nobody delivered.
+    double meanSnr = std::numeric_limits<double>::quiet_NaN();   //!< Linear, over received updates.
+    double meanSigma = std::numeric_limits<double>::quiet_NaN(); //!< Over received updates.
+    double sameCellEpsilon =
+        std::numeric_limits<double>::quiet_NaN(); //!< Largest R_u d epsilon so far, R_u being the
+                                                  //!< rounds that a device answered; NaN where the
+                                                  //!< quantizer has no epsilon for a coordinate.
+    DropCounters drops{};                         //!< What was dropped since the last round's end.
+    std::vector<LinkRecord> links;                //!< The selected devices, in ascending order.
+
+    /**
+     * TracedCallback signature.
+     * @param record The round.
+     */
+    using TracedCallback = void (*)(const RoundRecord& record);
+};
+
+} // namespace ns3
+
+#endif // ROUND_RECORD_H

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef DROP_REASON_H
+#define DROP_REASON_H
+
+#include "ns3/address.h"
+
+#include <array>
+#include <cstdint>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief Why a message that arrived was not used.
+ */
+enum DropReason : uint8_t
+{
+    DROP_MALFORMED,  //!< Not one of our messages, or fields that contradict each other.
+    DROP_VERSION,    //!< Another version of the protocol.
+    DROP_CHECKSUM,   //!< The checksum is wrong.
+    DROP_FOREIGN,    //!< The sender is not who it says it is, or not our center.
+    DROP_UNKNOWN,    //!< From or for a device that did not join, or must not.
+    DROP_UNEXPECTED, //!< A type of message that this side does not receive, or not now.
+    DROP_UNSELECTED, //!< The device does not take part in the round.
+    DROP_OLD,        //!< Of an earlier round, or already outdated.
+    DROP_LATE,       //!< Of this round, but behind its end.
+    DROP_DUPLICATE,  //!< It came before.
+    DROP_INVALID,    //!< Well formed, but it does not fit this task (size, bits, group).
+    DROP_NOT_FINITE, //!< It carries an infinite or NaN coordinate.
+    DROP_REASONS,    //!< How many reasons there are.
+};
+
+/**
+ * @ingroup federated
+ * @param reason A reason.
+ * @return its name, one word in lower case.
+ */
+const char* GetDropReasonName(DropReason reason);
+
+/**
+ * @ingroup federated
+ * @brief Counts what was dropped, by reason.
+ */
+using DropCounters = std::array<uint64_t, DROP_REASONS>;
+
+/**
+ * @ingroup federated
+ * TracedCallback signature of the trace source Drop of both applications.
+ * @param reason Why the message was dropped.
+ * @param from Where it came from.
+ * @param size Its size in bytes.
+ */
+using DropTracedCallback = void (*)(DropReason reason, const Address& from, uint32_t size);
+
+} // namespace ns3
+
+#endif // DROP_REASON_H

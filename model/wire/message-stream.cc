@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "message-stream.h"
+
+#include "federated-header.h"
+
+#include "ns3/log.h"
+#include "ns3/uinteger.h"
+
+#include <utility>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("MessageStream");
+
+namespace
+{
+
+constexpr uint32_t LENGTH_SIZE = 4;     // bytes of the length before a message
+constexpr uint32_t SEGMENT_SIZE = 1448; // what remains of 1500 bytes behind IPv4, TCP and timestamps
+
+} // namespace
+
+MessageStream::MessageStream(Ptr<Socket> socket, const SocketAddress& peer)
+    : m_socket(std::move(socket)),
+      m_peer(peer)
+{
+}
+
+void
+MessageStream::SetUp(Ptr<Socket> socket)
+{
+    // ns-3's default is 536 bytes, which triples the number of packets.
+    socket->SetAttribute("SegmentSize", UintegerValue(SEGMENT_SIZE));
+}
+
+void
+MessageStream::Start(MessageCallback message, EventCallback malformed, EventCallback closed)
+{
+    m_message = message;
+    m_malformed = malformed;
+    m_closed = closed;
+    m_socket->SetRecvCallback(MakeCallback(&MessageStream::HandleData, this));
+    m_socket->SetSendCallback(MakeCallback(&MessageStream::HandleRoom, this));
+    m_socket->SetCloseCallbacks(MakeCallback(&MessageStream::HandleClosed, this),
+                                MakeCallback(&MessageStream::HandleClosed, this));
+}
+
+void
+MessageStream::Send(Ptr<const Packet> message)
+{
+    if (m_socket)
+    {
+        m_waiting.push_back(std::move(message));
+        Write();
+    }
+}
+
+void
+MessageStream::SetDrainedCallback(EventCallback drained)
+{
+    m_drained = drained;
+    Write();
+}
+
+void
+MessageStream::Discard()
+{
+    m_waiting.clear();
+    m_drained = EventCallback();
+}
+
+void
+MessageStream::Close()
+{
+    if (!m_socket)
+    {
+        return;
+    }
+    Discard();
+    Ptr<Socket> socket = std::exchange(m_socket, nullptr);
+    const auto nobody = MakeNullCallback<void, Ptr<Socket>>();
+    socket->SetRecvCallback(nobody);
+    socket->SetSendCallback(MakeNullCallback<void, Ptr<Socket>, uint32_t>());
+    socket->SetCloseCallbacks(nobody, nobody);
+    socket->Close();
+}
+
+void
+MessageStream::Write()
+{
+    Ptr<MessageStream> self(this); // a callback may let go of this stream
+    while (m_socket && !m_waiting.empty())
+    {
+        const uint32_t size = m_waiting.front()->GetSize();
+        if (m_socket->GetTxAvailable() < LENGTH_SIZE + size)
+        {
+            return;
+        }
+        const uint8_t length[LENGTH_SIZE] = {static_cast<uint8_t>(size >> 24),
+                                             static_cast<uint8_t>(size >> 16),
+                                             static_cast<uint8_t>(size >> 8),
+                                             static_cast<uint8_t>(size)};
+        Ptr<Packet> frame = Create<Packet>(length, LENGTH_SIZE);
+        frame->AddAtEnd(m_waiting.front());
+        m_waiting.pop_front();
+        if (m_socket->Send(frame) < 0)
+        {
+            NS_LOG_WARN("The connection takes no more data");
+            return;
+        }
+    }
+    if (m_socket && !m_drained.IsNull())
+    {
+        std::exchange(m_drained, EventCallback())(self);
+    }
+}
+
+void
+MessageStream::HandleRoom(Ptr<Socket>, uint32_t)
+{
+    Write();
+}
+
+void
+MessageStream::HandleData(Ptr<Socket>)
+{
+    Ptr<MessageStream> self(this);
+    while (m_socket)
+    {
+        Ptr<Packet> packet = m_socket->Recv();
+        if (!packet || packet->GetSize() == 0)
+        {
+            return;
+        }
+        const std::size_t kept = m_received.size();
+        m_received.resize(kept + packet->GetSize());
+        packet->CopyData(m_received.data() + kept, packet->GetSize());
+
+        std::size_t done = 0;
+        while (m_socket && m_received.size() - done >= LENGTH_SIZE)
+        {
+            const uint8_t* frame = m_received.data() + done;
+            const uint32_t size = static_cast<uint32_t>(frame[0]) << 24 | frame[1] << 16 |
+                                  frame[2] << 8 | frame[3];
+            if (size < FederatedHeader::FIXED_SIZE || size > MAX_MESSAGE)
+            {
+                EventCallback malformed = m_malformed;
+                Close();
+                malformed(self);
+                return;
+            }
+            if (m_received.size() - done < LENGTH_SIZE + size)
+            {
+                break;
+            }
+            done += LENGTH_SIZE + size;
+            m_message(self, frame + LENGTH_SIZE, size);
+        }
+        m_received.erase(m_received.begin(),
+                         m_received.begin() + static_cast<std::ptrdiff_t>(done));
+    }
+}
+
+void
+MessageStream::HandleClosed(Ptr<Socket>)
+{
+    Ptr<MessageStream> self(this);
+    if (m_socket)
+    {
+        EventCallback closed = m_closed;
+        Close();
+        closed(self);
+    }
+}
+
+} // namespace ns3

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SOCKET_ADDRESS_H
+#define SOCKET_ADDRESS_H
+
+#include "ns3/address.h"
+
+#include <cstdint>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief An IPv4 or IPv6 address with a port, which can be compared: two ns-3 addresses of the same
+ * end of a connection may differ in what is no address, such as the type of service.
+ */
+struct SocketAddress
+{
+    Address ip;        //!< The IP address alone; invalid if there is none.
+    uint16_t port = 0; //!< The port.
+
+    SocketAddress() = default;
+
+    /** @param address An InetSocketAddress or Inet6SocketAddress; anything else gives no address. */
+    explicit SocketAddress(const Address& address);
+
+    /** @return whether there is an address. */
+    bool IsValid() const
+    {
+        return !ip.IsInvalid();
+    }
+
+    /** @return the address as sockets take it. */
+    Address Get() const;
+
+    /**
+     * @param other Another one.
+     * @return whether address and port are the same.
+     */
+    bool operator==(const SocketAddress& other) const
+    {
+        return ip == other.ip && port == other.port;
+    }
+
+    /**
+     * @param other Another one.
+     * @return whether address or port differ.
+     */
+    bool operator!=(const SocketAddress& other) const
+    {
+        return !(*this == other);
+    }
+};
+
+} // namespace ns3
+
+#endif // SOCKET_ADDRESS_H
