@@ -79,6 +79,26 @@ WorkerPool::Wait(Ticket ticket)
 }
 
 void
+WorkerPool::Cancel(Ticket ticket)
+{
+    {
+        std::lock_guard<std::mutex> lock(m_mutex);
+        const auto queued = std::lower_bound(m_queue.begin(),
+                                             m_queue.end(),
+                                             ticket,
+                                             [](const QueuedJob& entry, Ticket value)
+                                             { return entry.ticket < value; });
+        if (queued != m_queue.end() && queued->ticket == ticket)
+        {
+            m_queue.erase(queued);
+            m_unfinished.erase(ticket);
+            m_end.notify_all();
+        }
+    }
+    Wait(ticket);
+}
+
+void
 WorkerPool::ParallelFor(std::size_t count,
                         const std::function<void(std::size_t index, std::size_t worker)>& function)
 {

@@ -55,6 +55,13 @@ class WorkerPool
     void Wait(Ticket ticket);
 
     /**
+     * Drop a job that has not begun, or wait for one that runs: afterwards nothing of it is touched
+     * any more. Waiting for a dropped job returns at once.
+     * @param ticket The job's ticket; no effect if the job has ended.
+     */
+    void Cancel(Ticket ticket);
+
+    /**
      * Call function(index, worker) for index = 0..count-1, in any order, and wait for all.
      * @param count How many indices.
      * @param function What to call.
@@ -79,7 +86,7 @@ class WorkerPool
     std::mutex m_mutex;                 //!< Guards what follows.
     std::condition_variable m_begin;    //!< A job was queued, or the pool ends.
     std::condition_variable m_end;      //!< A job has ended.
-    std::deque<QueuedJob> m_queue;      //!< Jobs that have not begun.
+    std::deque<QueuedJob> m_queue;      //!< Jobs that have not begun, in order of their tickets.
     std::set<Ticket> m_unfinished;      //!< Jobs that have not ended.
     Ticket m_next = 0;                  //!< The next ticket.
     bool m_stop = false;                //!< The pool ends.
