@@ -3,6 +3,12 @@ set(federated_sources
     helper/federated-command-line.cc
     helper/federated-output-file.cc
     helper/federated-result-line.cc
+    model/channel/bit-budget.cc
+    model/channel/fixed-bit-budget.cc
+    model/channel/fixed-link-noise.cc
+    model/channel/link-noise.cc
+    model/channel/link-probe.cc
+    model/channel/no-link-noise.cc
     model/federated-number.cc
     model/federated-random.cc
     model/fusion/cluster-size-policy.cc
@@ -17,6 +23,7 @@ set(federated_sources
     model/learning/federated-dataset.cc
     model/learning/federated-partition.cc
     model/learning/learning-model.cc
+    model/learning/learning-task.cc
     model/learning/lenet-kernel.cc
     model/learning/lenet-model.cc
     model/learning/local-trainer.cc
@@ -52,6 +59,12 @@ set(federated_headers
     helper/federated-command-line.h
     helper/federated-output-file.h
     helper/federated-result-line.h
+    model/channel/bit-budget.h
+    model/channel/fixed-bit-budget.h
+    model/channel/fixed-link-noise.h
+    model/channel/link-noise.h
+    model/channel/link-probe.h
+    model/channel/no-link-noise.h
     model/federated-compat.h
     model/federated-number.h
     model/federated-random.h
@@ -64,12 +77,15 @@ set(federated_headers
     model/fusion/resolution-fusion.h
     model/fusion/uniform-fusion.h
     model/fusion/update-fusion.h
+    model/learning/cpu-time.h
     model/learning/federated-dataset.h
     model/learning/federated-partition.h
     model/learning/learning-model.h
     model/learning/learning-rate-schedule.h
+    model/learning/learning-task.h
     model/learning/lenet-model.h
     model/learning/local-trainer.h
+    model/learning/local-update.h
     model/learning/logistic-model.h
     model/learning/mlp-model.h
     model/learning/model-evaluator.h

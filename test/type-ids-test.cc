@@ -51,6 +51,10 @@ TEST(TypeIds, EveryStrategyOfTheModuleIsThere)
              "ns3::MlpModel",
              "ns3::LeNetModel",
              "ns3::LogisticModel",
+             "ns3::LearningTask",
+             "ns3::NoLinkNoise",
+             "ns3::FixedLinkNoise",
+             "ns3::FixedBitBudget",
          })
     {
         EXPECT_EQ(names.count(name), 1U) << name;
@@ -69,7 +73,7 @@ TEST(TypeIds, EveryAttributeHasHelpAndAnInitialValueThatItsCheckerAccepts)
         {
             const auto attribute = tid.GetAttribute(i);
             EXPECT_FALSE(attribute.help.empty()) << name << "::" << attribute.name;
-            EXPECT_TRUE(attribute.checker->Check(*attribute.initialValue))
+            EXPECT_TRUE(attribute.checker->CreateValidValue(*attribute.initialValue))
                 << name << "::" << attribute.name;
         }
     }

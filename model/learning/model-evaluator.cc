@@ -40,6 +40,7 @@ ModelEvaluator::Evaluate(const FederatedDataset& dataset, const float* w, std::s
         m_chunks.size(),
         [&](std::size_t chunk, std::size_t index)
         {
+            const CpuTime::Span span(m_cpuTime);
             const std::size_t first = chunk * CHUNK;
             Worker& worker = m_workers[index];
             const auto batch = worker.gatherer.Gather(dataset,
@@ -56,6 +57,12 @@ ModelEvaluator::Evaluate(const FederatedDataset& dataset, const float* w, std::s
     }
     const auto count = static_cast<double>(samples);
     return {total.loss / count, static_cast<double>(total.correct) / count};
+}
+
+double
+ModelEvaluator::GetCpuSeconds() const
+{
+    return m_cpuTime.GetSeconds();
 }
 
 } // namespace ns3

@@ -3,6 +3,7 @@
 #ifndef MODEL_EVALUATOR_H
 #define MODEL_EVALUATOR_H
 
+#include "cpu-time.h"
 #include "federated-dataset.h"
 #include "learning-model.h"
 #include "sample-gatherer.h"
@@ -55,6 +56,10 @@ class ModelEvaluator
                     const float* w,
                     std::size_t limit = std::numeric_limits<std::size_t>::max());
 
+    /** @return the processor time of all evaluations so far, summed over the threads, in seconds.
+     */
+    double GetCpuSeconds() const;
+
   private:
     /** What belongs to one worker. */
     struct Worker
@@ -73,6 +78,7 @@ class ModelEvaluator
     WorkerPool& m_pool;            //!< The workers' threads.
     std::vector<Worker> m_workers; //!< The workers' memory.
     std::vector<Sums> m_chunks;    //!< The sums of each chunk.
+    CpuTime m_cpuTime;             //!< Spent so far.
 };
 
 } // namespace ns3

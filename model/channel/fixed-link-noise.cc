@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fixed-link-noise.h"
+
+#include "ns3/abort.h"
+#include "ns3/federated-number.h"
+#include "ns3/string.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(FixedLinkNoise);
+
+TypeId
+FixedLinkNoise::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::FixedLinkNoise")
+            .SetParent<LinkNoise>()
+            .SetGroupName("Federated")
+            .AddConstructor<FixedLinkNoise>()
+            .AddAttribute(
+                "Sigmas",
+                "Standard deviation of the noise on a coordinate, for each group, "
+                "separated by commas; the last one also holds for all further groups.",
+                StringValue("6.25e-4,0.125"),
+                MakeStringAccessor(&FixedLinkNoise::SetSigmas, &FixedLinkNoise::GetSigmas),
+                MakeStringChecker());
+    return tid;
+}
+
+void
+FixedLinkNoise::SetSigmas(const std::string& sigmas)
+{
+    std::vector<double> numbers;
+    std::istringstream list(sigmas + ','); // also ends the last one, which may be empty
+    for (std::string item; std::getline(list, item, ',');)
+    {
+        double sigma = 0;
+        NS_ABORT_MSG_IF(!FederatedNumber::ReadReal(item, sigma) || sigma < 0,
+                        "FixedLinkNoise: Sigmas is '"
+                            << sigmas
+                            << "', not a list such as 6.25e-4,0.125 of numbers from 0 on");
+        numbers.push_back(sigma);
+    }
+    m_text = sigmas;
+    m_sigmas = numbers;
+}
+
+std::string
+FixedLinkNoise::GetSigmas() const
+{
+    return m_text;
+}
+
+double
+FixedLinkNoise::DoGetVariance(uint32_t, uint32_t group, const LinkQuality&, double) const
+{
+    const double sigma = m_sigmas[std::min<std::size_t>(group, m_sigmas.size() - 1)];
+    return sigma * sigma;
+}
+
+} // namespace ns3

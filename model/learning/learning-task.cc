@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "learning-task.h"
+
+#include "ns3/abort.h"
+#include "ns3/federated-compat.h"
+#include "ns3/pointer.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <functional>
+#include <sstream>
+#include <utility>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(LearningTask);
+
+namespace
+{
+
+/**
+ * @param dataset A set.
+ * @return the shape of its samples.
+ */
+SampleShape
+GetShape(const FederatedDataset& dataset)
+{
+    return {dataset.GetRows(), dataset.GetColumns(), dataset.GetClasses()};
+}
+
+/**
+ * @param shape A shape.
+ * @return it in words.
+ */
+std::string
+Describe(const SampleShape& shape)
+{
+    std::ostringstream text;
+    text << shape.rows << " x " << shape.columns << " pixels and " << shape.classes << " classes";
+    return text.str();
+}
+
+} // namespace
+
+TypeId
+LearningTask::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::LearningTask")
+            .SetParent<Object>()
+            .SetGroupName("Federated")
+            .AddConstructor<LearningTask>()
+            .AddAttribute("Model",
+                          "The model that is learned.",
+                          StringValue("ns3::MlpModel"),
+                          MakePointerAccessor(&LearningTask::SetModel, &LearningTask::GetModel),
+                          MakePointerChecker<LearningModel>())
+            .AddAttribute("Pixels",
+                          "What a pixel value x means, when the first update or evaluation begins: "
+                          "x/255 (unit), or (x/255 - 0.1307) / 0.3081 (standard).",
+                          EnumValue(PIXELS_UNIT),
+                          compat::MakeEnumAccessor<Pixels>(&LearningTask::m_pixels),
+                          MakeEnumChecker(PIXELS_UNIT, "unit", PIXELS_STANDARD, "standard"))
+            .AddAttribute("Threads",
+                          "Number of threads that train and evaluate, when the first update or "
+                          "evaluation begins; 0 for one per core. It does not change any result.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&LearningTask::m_threads),
+                          MakeUintegerChecker<uint32_t>());
+    return tid;
+}
+
+LearningTask::LearningTask()
+    : m_partition(FederatedPartition::Iid()),
+      m_uniform(CreateObject<UniformRandomVariable>())
+{
+}
+
+LearningTask::~LearningTask() = default;
+
+void
+LearningTask::DoDispose()
+{
+    m_pool.reset(); // waits for the jobs, which use what follows
+    m_evaluator.reset();
+    m_workers.clear();
+    m_prepared = false;
+    m_kernel.reset();
+    m_parts.clear();
+    m_data = {};
+    m_model = nullptr;
+    m_uniform = nullptr;
+    Object::DoDispose();
+}
+
+void
+LearningTask::SetData(const FederatedData& data)
+{
+    Change();
+    m_data = data;
+}
+
+void
+LearningTask::SetPartition(const FederatedPartition& partition, const std::vector<uint32_t>& groups)
+{
+    Change();
+    m_partition = partition;
+    m_groups = groups;
+}
+
+void
+LearningTask::SetModel(Ptr<LearningModel> model)
+{
+    Change();
+    m_model = model;
+}
+
+Ptr<LearningModel>
+LearningTask::GetModel() const
+{
+    return m_model;
+}
+
+int64_t
+LearningTask::AssignStreams(int64_t stream)
+{
+    Change();
+    m_uniform->SetStream(stream);
+    m_hasSeed = false;
+    return 1;
+}
+
+bool
+LearningTask::Prepare(std::string& error)
+{
+    if (m_prepared)
+    {
+        return true;
+    }
+    if (!m_data.train || !m_data.test)
+    {
+        error = "The learning task has no data set.";
+        return false;
+    }
+    const SampleShape shape = GetShape(*m_data.train);
+    const SampleShape testShape = GetShape(*m_data.test);
+    if (Describe(shape) != Describe(testShape))
+    {
+        error = "The training set has " + Describe(shape) + ", but the test set has " +
+                Describe(testShape) + ".";
+        return false;
+    }
+    if (!m_model)
+    {
+        error = "The learning task has no model.";
+        return false;
+    }
+    if (!m_hasSeed)
+    {
+        constexpr uint32_t WORD = 0xffffffff;
+        const uint64_t high = m_uniform->GetInteger(0, WORD);
+        m_seed = high << 32 | m_uniform->GetInteger(0, WORD);
+        m_hasSeed = true;
+    }
+    if (!m_partition.Split(m_data.train->GetLabels(), m_groups, m_seed, m_parts, error))
+    {
+        return false;
+    }
+    m_kernel = m_model->CreateKernel(shape);
+    m_layerEnds.clear();
+    for (const ModelLayer& layer : m_kernel->GetLayers())
+    {
+        m_layerEnds.push_back(layer.begin + layer.size);
+    }
+    m_prepared = true;
+    return true;
+}
+
+uint64_t
+LearningTask::GetSeed()
+{
+    Require();
+    return m_seed;
+}
+
+std::size_t
+LearningTask::GetDimension()
+{
+    Require();
+    return m_kernel->GetDimension();
+}
+
+const std::vector<std::size_t>&
+LearningTask::GetLayerEnds()
+{
+    Require();
+    return m_layerEnds;
+}
+
+uint32_t
+LearningTask::GetDevices()
+{
+    Require();
+    return static_cast<uint32_t>(m_parts.size());
+}
+
+uint32_t
+LearningTask::GetSamples(uint32_t device)
+{
+    Require();
+    NS_ABORT_MSG_IF(device >= m_parts.size(),
+                    "LearningTask: there is no device " << device << ", the data is split among "
+                                                        << m_parts.size());
+    return static_cast<uint32_t>(m_parts[device].size());
+}
+
+void
+LearningTask::Initialize(std::vector<float>& w)
+{
+    Require();
+    w.resize(m_kernel->GetDimension());
+    FederatedRandom random(m_seed, FederatedRandom::INITIAL_MODEL);
+    m_kernel->Initialize(random, w.data());
+}
+
+WorkerPool::Ticket
+LearningTask::Begin(std::shared_ptr<LocalUpdate> update)
+{
+    Start();
+    GetSamples(update->device); // checks the device
+    NS_ABORT_MSG_IF(update->model.size() != m_kernel->GetDimension(),
+                    "LearningTask: device " << update->device << " has a model of "
+                                            << update->model.size() << " parameters, not "
+                                            << m_kernel->GetDimension());
+    NS_ABORT_MSG_IF(!update->quantizer || !update->intervalRule,
+                    "LearningTask: device " << update->device
+                                            << " has no quantizer or no interval rule");
+    update->quantizer->GetWireBits(update->bits); // checks the resolution
+    update->valid = false;
+    return m_pool->Submit([this, update = std::move(update)](std::size_t worker)
+                          { Compute(*update, m_workers[worker]); });
+}
+
+void
+LearningTask::Wait(WorkerPool::Ticket ticket)
+{
+    if (m_pool)
+    {
+        m_pool->Wait(ticket);
+    }
+}
+
+void
+LearningTask::Cancel(WorkerPool::Ticket ticket)
+{
+    if (m_pool)
+    {
+        m_pool->Cancel(ticket);
+    }
+}
+
+ModelEvaluator::Result
+LearningTask::EvaluateTest(const float* w, std::size_t limit)
+{
+    Start();
+    return m_evaluator->Evaluate(*m_data.test, w, limit);
+}
+
+ModelEvaluator::Result
+LearningTask::EvaluateTrain(const float* w, std::size_t limit)
+{
+    Start();
+    return m_evaluator->Evaluate(*m_data.train, w, limit);
+}
+
+double
+LearningTask::GetTrainingSeconds() const
+{
+    return m_trainingTime.GetSeconds();
+}
+
+double
+LearningTask::GetEvaluationSeconds() const
+{
+    return m_evaluator ? m_evaluator->GetCpuSeconds() : 0;
+}
+
+void
+LearningTask::Change()
+{
+    NS_ABORT_MSG_IF(m_pool,
+                    "LearningTask: data, split, model and stream cannot be changed any more once "
+                    "the first update or evaluation has begun");
+    m_prepared = false;
+}
+
+void
+LearningTask::Require()
+{
+    std::string error;
+    const bool prepared = Prepare(error);
+    NS_ABORT_MSG_UNLESS(prepared, error);
+}
+
+void
+LearningTask::Start()
+{
+    Require();
+    if (m_pool)
+    {
+        return;
+    }
+    const SampleShape shape = GetShape(*m_data.train);
+    const PixelScale scale =
+        m_pixels == PIXELS_STANDARD ? PixelScale::Standard() : PixelScale::Unit();
+    m_pool = std::make_unique<WorkerPool>(m_threads);
+    m_evaluator = std::make_unique<ModelEvaluator>(*m_model, shape, scale, *m_pool);
+    for (std::size_t worker = 0; worker < m_pool->GetWorkers(); ++worker)
+    {
+        auto kernel = m_model->CreateKernel(shape);
+        NS_ABORT_MSG_IF(kernel->GetDimension() != m_kernel->GetDimension(),
+                        "LearningTask: an attribute of the model was changed after Prepare()");
+        m_workers.push_back({LocalTrainer<float>(std::move(kernel), scale), {}});
+    }
+}
+
+void
+LearningTask::Compute(LocalUpdate& update, Worker& worker)
+{
+    const CpuTime::Span span(m_trainingTime);
+    const std::vector<uint32_t>& samples = m_parts[update.device];
+    FederatedRandom batches(m_seed, FederatedRandom::BATCHES, update.device, update.round);
+    FederatedRandom coins(m_seed, FederatedRandom::QUANTIZE, update.device, update.round);
+
+    worker.values = update.model;
+    float* values = worker.values.data();
+    const std::size_t count = worker.values.size();
+    update.loss = worker.trainer.Train(
+        *m_data.train, samples.data(), samples.size(), update.training, batches, values);
+    std::transform(values, values + count, update.model.data(), values, std::minus<>());
+    update.clipFactor = ClipUpdate(update.clipNorm, update.clipBound, values, count);
+    if (update.clipFactor > 0)
+    {
+        update.intervals = update.intervalRule->GetIntervals(values, m_layerEnds);
+        update.payload.resize(update.quantizer->GetPayloadSize(count, update.bits));
+        update.valid = update.quantizer->Encode(
+            values, update.intervals, update.bits, coins, update.payload.data());
+    }
+    if (!update.valid)
+    {
+        update.payload.clear();
+        update.intervals.clear();
+    }
+    else if (update.wantDistortion)
+    {
+        update.distortion =
+            update.quantizer->GetDistortion(values, update.intervals, update.bits) / count;
+    }
+}
+
+} // namespace ns3

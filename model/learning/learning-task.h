@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef LEARNING_TASK_H
+#define LEARNING_TASK_H
+
+#include "cpu-time.h"
+#include "federated-dataset.h"
+#include "federated-partition.h"
+#include "learning-model.h"
+#include "local-update.h"
+#include "model-evaluator.h"
+#include "worker-pool.h"
+
+#include "ns3/object.h"
+#include "ns3/random-variable-stream.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief What is learned (data, split among devices, model), and the threads that do the work.
+ *
+ * One task is shared by the fusion center and all devices of a federation. Memory grows with the
+ * number of threads and of updates under way, not with the number of devices.
+ *
+ * Every draw comes from FederatedRandom under one 64-bit seed, which is drawn once from an ns-3
+ * stream: results do not depend on the number of threads or on the order of the calls.
+ *
+ * The functions that need a complete task prepare it, and abort with what Prepare() would have said
+ * if that fails. Once the first update or evaluation has begun, the task cannot be changed any
+ * more.
+ */
+class LearningTask : public Object
+{
+  public:
+    /** What a pixel value means. */
+    enum Pixels
+    {
+        PIXELS_UNIT,     //!< x/255, PixelScale::Unit().
+        PIXELS_STANDARD, //!< Mean 0 and standard deviation 1 on MNIST, PixelScale::Standard().
+    };
+
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    LearningTask();
+    ~LearningTask() override;
+
+    /** @param data Training and test set. */
+    void SetData(const FederatedData& data);
+
+    /**
+     * @param partition How the training set is split.
+     * @param groups The number of devices in each group; devices are numbered group by group.
+     */
+    void SetPartition(const FederatedPartition& partition, const std::vector<uint32_t>& groups);
+
+    /** @param model The model. */
+    void SetModel(Ptr<LearningModel> model);
+
+    /** @return the model. */
+    Ptr<LearningModel> GetModel() const;
+
+    /**
+     * Fix the random stream from which the seed is drawn.
+     * @param stream Its number.
+     * @return how many streams were used: 1.
+     */
+    int64_t AssignStreams(int64_t stream);
+
+    /**
+     * Draw the seed, split the data and lay out the model, if that has not been done.
+     * @param [out] error On failure, one sentence that says what is missing or impossible.
+     * @return whether the task is complete.
+     */
+    bool Prepare(std::string& error);
+
+    /** @return the seed of all draws. */
+    uint64_t GetSeed();
+
+    /** @return d, the number of the model's parameters. */
+    std::size_t GetDimension();
+
+    /** @return one past the last coordinate of each layer (its weights and biases), ascending. */
+    const std::vector<std::size_t>& GetLayerEnds();
+
+    /** @return the number of devices in the split. */
+    uint32_t GetDevices();
+
+    /**
+     * @param device A device of the split.
+     * @return how many training samples it has.
+     */
+    uint32_t GetSamples(uint32_t device);
+
+    /**
+     * Draw the model that training starts from.
+     * @param [out] w Parameters, resized to d.
+     */
+    void Initialize(std::vector<float>& w);
+
+    /**
+     * Begin the work of a device in a round: train, take the difference, clip, quantize. It runs on
+     * a worker thread; with one thread, before this function returns.
+     * @param update What to do. Not to be touched until Wait() or Cancel() has returned.
+     * @return the ticket of the work.
+     */
+    WorkerPool::Ticket Begin(std::shared_ptr<LocalUpdate> update);
+
+    /**
+     * Return when the work on an update has ended. After the task was disposed, work that had not
+     * begun never will: its update stays invalid.
+     * @param ticket The ticket of the work.
+     */
+    void Wait(WorkerPool::Ticket ticket);
+
+    /**
+     * Give up the work on an update. Afterwards no worker touches it, nor its quantizer or interval
+     * rule.
+     * @param ticket The ticket of the work; no effect if it has ended.
+     */
+    void Cancel(WorkerPool::Ticket ticket);
+
+    /**
+     * @param w Parameters, d.
+     * @param limit Evaluate only the first samples, at most so many.
+     * @return mean loss and accuracy on the test set.
+     */
+    ModelEvaluator::Result EvaluateTest(
+        const float* w,
+        std::size_t limit = std::numeric_limits<std::size_t>::max());
+
+    /**
+     * @param w Parameters, d.
+     * @param limit Evaluate only the first samples, at most so many.
+     * @return mean loss and accuracy on the training set.
+     */
+    ModelEvaluator::Result EvaluateTrain(
+        const float* w,
+        std::size_t limit = std::numeric_limits<std::size_t>::max());
+
+    /**
+     * @return the processor time of all updates so far (training, clipping and quantization),
+     * summed over the threads, in seconds. For benchmarks only: nothing may depend on it.
+     */
+    double GetTrainingSeconds() const;
+
+    /**
+     * @return the processor time of all evaluations so far, summed over the threads, in seconds.
+     * For benchmarks only: nothing may depend on it.
+     */
+    double GetEvaluationSeconds() const;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    /** What belongs to one worker. */
+    struct Worker
+    {
+        LocalTrainer<float> trainer; //!< Trains.
+        std::vector<float> values;   //!< The weights, then the update; d, empty before first use.
+    };
+
+    /** Forget what Prepare() made, because something changes; abort if work has begun. */
+    void Change();
+
+    /** Prepare, or abort. */
+    void Require();
+
+    /** Prepare, or abort; then make the threads and their memory, if there are none. */
+    void Start();
+
+    /**
+     * Work on an update; on a worker.
+     * @param update The update.
+     * @param worker The memory of the worker.
+     */
+    void Compute(LocalUpdate& update, Worker& worker);
+
+    // Attributes
+    Ptr<LearningModel> m_model; //!< The model.
+    Pixels m_pixels;            //!< What a pixel value means.
+    uint32_t m_threads;         //!< Number of threads; 0 for one per core.
+
+    // State
+    FederatedData m_data;                         //!< Training and test set.
+    FederatedPartition m_partition;               //!< How the training set is split.
+    std::vector<uint32_t> m_groups;               //!< Devices in each group.
+    Ptr<UniformRandomVariable> m_uniform;         //!< Source of the seed.
+    uint64_t m_seed = 0;                          //!< The seed, once drawn.
+    bool m_hasSeed = false;                       //!< Whether the seed is drawn.
+    bool m_prepared = false;                      //!< Whether what follows is valid.
+    FederatedPartition::Parts m_parts;            //!< The samples of each device.
+    std::unique_ptr<ModelKernel<float>> m_kernel; //!< Knows the layout.
+    std::vector<std::size_t> m_layerEnds;         //!< One past the last coordinate of each layer.
+    CpuTime m_trainingTime;                       //!< Spent on updates.
+    std::vector<Worker> m_workers;                //!< Memory of the workers.
+    std::unique_ptr<ModelEvaluator> m_evaluator;  //!< Evaluates.
+    std::unique_ptr<WorkerPool> m_pool;           //!< The threads; the first to go.
+};
+
+} // namespace ns3
+
+#endif // LEARNING_TASK_H
