@@ -9,8 +9,10 @@ set(federated_sources
     model/channel/link-noise.cc
     model/channel/link-probe.cc
     model/channel/no-link-noise.cc
+    model/federated-device.cc
     model/federated-number.cc
     model/federated-random.cc
+    model/fusion-center.cc
     model/fusion/cluster-size-policy.cc
     model/fusion/effective-snr-fusion.cc
     model/fusion/fusion-rule.cc
@@ -45,13 +47,17 @@ set(federated_sources
     model/quantization/randomized-response-quantizer.cc
     model/quantization/unbiased-stochastic-quantizer.cc
     model/quantization/update-clipping.cc
+    model/round-record.cc
     model/theory/convergence-bound.cc
     model/wire/bit-packer.cc
     model/wire/crc32c.cc
+    model/wire/drop-reason.cc
     model/wire/federated-header.cc
     model/wire/fragment-assembler.cc
     model/wire/fragmentation.cc
     model/wire/message-bodies.cc
+    model/wire/message-stream.cc
+    model/wire/socket-address.cc
 )
 
 # Headers that others may include; those that only a .cc beside them includes are not listed.
@@ -66,9 +72,11 @@ set(federated_headers
     model/channel/link-probe.h
     model/channel/no-link-noise.h
     model/federated-compat.h
+    model/federated-device.h
     model/federated-number.h
     model/federated-random.h
     model/federated-version.h
+    model/fusion-center.h
     model/fusion/cluster-size-policy.h
     model/fusion/effective-snr-fusion.h
     model/fusion/fusion-rule.h
@@ -109,15 +117,19 @@ set(federated_headers
     model/quantization/randomized-response-quantizer.h
     model/quantization/unbiased-stochastic-quantizer.h
     model/quantization/update-clipping.h
+    model/round-record.h
     model/theory/convergence-bound.h
     model/wire/big-endian.h
     model/wire/bit-packer.h
     model/wire/crc32c.h
+    model/wire/drop-reason.h
     model/wire/federated-header.h
     model/wire/fragment-assembler.h
     model/wire/fragmentation.h
     model/wire/little-endian.h
     model/wire/message-bodies.h
+    model/wire/message-stream.h
+    model/wire/socket-address.h
 )
 
 set(federated_test_sources

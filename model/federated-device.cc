@@ -3,9 +3,9 @@
 #include "federated-device.h"
 
 #include "ns3/abort.h"
+#include "ns3/boolean.h"
 #include "ns3/double.h"
-#include "ns3/dp-stochastic-quantizer.h"
-#include "ns3/fixed-interval.h"
+#include "ns3/enum.h"
 #include "ns3/learning-rate-schedule.h"
 #include "ns3/log.h"
 #include "ns3/pointer.h"
@@ -427,7 +427,8 @@ FederatedDevice::HandleMessage(const uint8_t* message, uint32_t size, const Addr
     }
     switch (m_received.Read(message, size))
     {
-    case FederatedHeader::READ_OK: {
+    case FederatedHeader::READ_OK:
+    {
         const uint8_t* payload = message + m_received.GetSize();
         if (m_received.type == FederatedHeader::MODEL)
         {
@@ -480,8 +481,7 @@ FederatedDevice::HandleAck(const FederatedHeader& header, const uint8_t* payload
     {
         return DROP_MALFORMED;
     }
-    if (m_controlTries == 0 || header.sequence != m_control.sequence ||
-        body.type != m_control.type)
+    if (m_controlTries == 0 || header.sequence != m_control.sequence || body.type != m_control.type)
     {
         return DROP_DUPLICATE;
     }
@@ -624,13 +624,13 @@ FederatedDevice::Repair()
     const Time quiet = Simulator::Now() - session.lastModelFragment;
     if (session.model.GetReceived() > 0 && quiet < m_repairDelay)
     {
-        m_repairEvent =
-            Simulator::Schedule(m_repairDelay - quiet, &FederatedDevice::Repair, this);
+        m_repairEvent = Simulator::Schedule(m_repairDelay - quiet, &FederatedDevice::Repair, this);
         return;
     }
-    const std::size_t room = (m_fragmentSize - FederatedHeader::FIXED_SIZE) / RepairBody::RANGE_SIZE;
+    const std::size_t room =
+        (m_fragmentSize - FederatedHeader::FIXED_SIZE) / RepairBody::RANGE_SIZE;
     RepairBody body;
-    body.ranges = session.model.GetMissing(session.modelFragments, room);
+    body.ranges = session.model.GetMissing(room, session.modelFragments);
     NS_LOG_INFO("Device " << m_id << " misses fragments of the model in round " << session.round);
     std::vector<uint8_t> bytes(body.GetSize());
     body.Write(bytes.data());
@@ -706,7 +706,8 @@ FederatedDevice::FinishTraining()
     Session& session = *m_session;
     m_task->Wait(session.ticket);
     LocalUpdate& update = *session.update;
-    m_trainingDoneTrace({session.round, m_id, update.loss, update.clipFactor, session.trainingTime});
+    m_trainingDoneTrace(
+        {session.round, m_id, update.loss, update.clipFactor, session.trainingTime});
     if (m_incomplete == USE_PREVIOUS)
     {
         m_previous = std::move(update.model);
@@ -731,10 +732,8 @@ FederatedDevice::FinishTraining()
     {
         update.intervals.clear(); // floats are decoded without them
     }
-    session.fragments = PlanFragments(m_task->GetDimension(),
-                                      session.wireBits,
-                                      update.intervals,
-                                      m_fragmentSize);
+    session.fragments =
+        PlanFragments(m_task->GetDimension(), session.wireBits, update.intervals, m_fragmentSize);
     session.sent = {session.round,
                     m_id,
                     session.bits,
@@ -779,8 +778,8 @@ FederatedDevice::SendUpdate()
     }
     // The fragments are spread over the slot; from its start, so that rounding does not add up.
     const auto count = static_cast<int64_t>(session.fragments.size());
-    const Time next = session.sendStart + session.slotLength * static_cast<int64_t>(session.next) /
-                                              count;
+    const Time next =
+        session.sendStart + session.slotLength * static_cast<int64_t>(session.next) / count;
     m_sessionEvent =
         Simulator::Schedule(std::max(next - now, Time(0)), &FederatedDevice::SendUpdate, this);
 }
@@ -805,9 +804,9 @@ FederatedDevice::SendFragment(std::size_t index)
                  session.wireBits,
                  update.intervals,
                  header);
-    const std::size_t begin = fragment.begin * session.wireBits / 8;
-    const std::size_t end = (fragment.end * session.wireBits + 7) / 8;
-    session.sent.bytes += Send(header, update.payload.data() + begin, end - begin);
+    session.sent.bytes += Send(header,
+                               update.payload.data() + fragment.GetPayloadOffset(session.wireBits),
+                               fragment.GetPayloadSize(session.wireBits));
     ++session.sent.fragments;
     session.sent.lastSent = Simulator::Now();
 }
@@ -831,9 +830,8 @@ FederatedDevice::EndUpdate()
     if (m_stream)
     {
         // What the socket has not taken yet is not sent any more.
-        session.sent.fragments -=
-            static_cast<uint32_t>(std::min<std::size_t>(m_stream->GetWaiting(),
-                                                        session.sent.fragments));
+        session.sent.fragments -= static_cast<uint32_t>(
+            std::min<std::size_t>(m_stream->GetWaiting(), session.sent.fragments));
         m_stream->Discard();
     }
     NS_LOG_INFO("Device " << m_id << " sent " << session.sent.fragments << " of "

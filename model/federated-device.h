@@ -342,62 +342,62 @@ class FederatedDevice : public Application
     void EndSession();
 
     // Attributes
-    uint32_t m_id;                        //!< Device identifier.
-    uint32_t m_group;                     //!< Group of devices with the same resolution.
-    uint32_t m_bits;                      //!< Resolution that it asks for, b.
-    Address m_remote;                     //!< The center.
-    Address m_multicast;                  //!< Where models come in by multicast; none if invalid.
-    TypeId m_protocol;                    //!< UDP or TCP.
-    uint32_t m_fragmentSize;              //!< Bytes of a message with our header.
-    Ptr<LearningTask> m_task;             //!< What is learned.
-    Ptr<Quantizer> m_quantizer;           //!< Makes the payload.
-    Ptr<IntervalRule> m_interval;         //!< Its interval or intervals.
-    ClipNorm m_clipNorm;                  //!< The norm that is clipped.
-    double m_clipBound;                   //!< C.
-    uint32_t m_steps;                     //!< L.
-    uint32_t m_batchSize;                 //!< Samples of a step.
-    double m_learningRate;                //!< eta_0.
-    double m_learningRateDecay;           //!< How fast it falls.
-    bool m_reportDistortion;              //!< Whether the exact distortion is sent along.
-    IncompletePolicy m_incomplete;        //!< What to do without a complete model.
+    uint32_t m_id;                 //!< Device identifier.
+    uint32_t m_group;              //!< Group of devices with the same resolution.
+    uint32_t m_bits;               //!< Resolution that it asks for, b.
+    Address m_remote;              //!< The center.
+    Address m_multicast;           //!< Where models come in by multicast; none if invalid.
+    TypeId m_protocol;             //!< UDP or TCP.
+    uint32_t m_fragmentSize;       //!< Bytes of a message with our header.
+    Ptr<LearningTask> m_task;      //!< What is learned.
+    Ptr<Quantizer> m_quantizer;    //!< Makes the payload.
+    Ptr<IntervalRule> m_interval;  //!< Its interval or intervals.
+    ClipNorm m_clipNorm;           //!< The norm that is clipped.
+    double m_clipBound;            //!< C.
+    uint32_t m_steps;              //!< L.
+    uint32_t m_batchSize;          //!< Samples of a step.
+    double m_learningRate;         //!< eta_0.
+    double m_learningRateDecay;    //!< How fast it falls.
+    bool m_reportDistortion;       //!< Whether the exact distortion is sent along.
+    IncompletePolicy m_incomplete; //!< What to do without a complete model.
     Ptr<RandomVariableStream> m_timePerSample; //!< Seconds of training for one sample.
-    Time m_repairDelay;                   //!< Silence before missing fragments are asked for.
-    Time m_controlTimeout;                //!< Time before a control message is repeated.
-    uint32_t m_controlRetries;            //!< How often a DONE or LEAVE is repeated.
+    Time m_repairDelay;                        //!< Silence before missing fragments are asked for.
+    Time m_controlTimeout;                     //!< Time before a control message is repeated.
+    uint32_t m_controlRetries;                 //!< How often a DONE or LEAVE is repeated.
 
     // State
-    bool m_running = false;               //!< Between start and stop.
-    bool m_joined = false;                //!< The center knows the device.
-    bool m_leaving = false;               //!< The device left.
-    SocketAddress m_center;               //!< The center.
-    Ptr<Socket> m_socket;                 //!< UDP, or TCP while it connects.
-    Ptr<Socket> m_multicastSocket;        //!< UDP, for models.
-    Ptr<MessageStream> m_stream;          //!< TCP.
-    uint32_t m_sequence = 0;              //!< Last sequence number used.
-    bool m_granted = false;               //!< Whether a grant ever came.
-    uint32_t m_lastGrant = 0;             //!< Its sequence number.
-    uint32_t m_lastRound = 0;             //!< Its round.
-    std::unique_ptr<Session> m_session;   //!< The current round, if the device takes part.
-    std::vector<float> m_previous;        //!< The last model, if it is to be kept.
-    FederatedHeader m_received;           //!< Header of the message that is being read.
-    FederatedHeader m_control;            //!< The control message that waits for its
-                                          //!< acknowledgment.
-    std::vector<uint8_t> m_controlBody;   //!< Its body.
-    uint32_t m_controlTries = 0;          //!< How often it was sent; 0 if none waits.
-    EventId m_controlEvent;               //!< Sends it again.
-    EventId m_openEvent;                  //!< Connects again.
-    EventId m_sessionEvent;               //!< The next step of the session.
-    EventId m_repairEvent;                //!< Asks for missing fragments.
-    EventId m_giveUpEvent;                //!< Gives up on the model, or ends sending.
-    DropCounters m_drops{};               //!< What was dropped.
+    bool m_running = false;             //!< Between start and stop.
+    bool m_joined = false;              //!< The center knows the device.
+    bool m_leaving = false;             //!< The device left.
+    SocketAddress m_center;             //!< The center.
+    Ptr<Socket> m_socket;               //!< UDP, or TCP while it connects.
+    Ptr<Socket> m_multicastSocket;      //!< UDP, for models.
+    Ptr<MessageStream> m_stream;        //!< TCP.
+    uint32_t m_sequence = 0;            //!< Last sequence number used.
+    bool m_granted = false;             //!< Whether a grant ever came.
+    uint32_t m_lastGrant = 0;           //!< Its sequence number.
+    uint32_t m_lastRound = 0;           //!< Its round.
+    std::unique_ptr<Session> m_session; //!< The current round, if the device takes part.
+    std::vector<float> m_previous;      //!< The last model, if it is to be kept.
+    FederatedHeader m_received;         //!< Header of the message that is being read.
+    FederatedHeader m_control;          //!< The control message that waits for its
+                                        //!< acknowledgment.
+    std::vector<uint8_t> m_controlBody; //!< Its body.
+    uint32_t m_controlTries = 0;        //!< How often it was sent; 0 if none waits.
+    EventId m_controlEvent;             //!< Sends it again.
+    EventId m_openEvent;                //!< Connects again.
+    EventId m_sessionEvent;             //!< The next step of the session.
+    EventId m_repairEvent;              //!< Asks for missing fragments.
+    EventId m_giveUpEvent;              //!< Gives up on the model, or ends sending.
+    DropCounters m_drops{};             //!< What was dropped.
 
     // Trace sources
-    TracedCallback<uint32_t> m_joinedTrace;                          //!< Joined.
-    TracedCallback<uint32_t, uint32_t, bool> m_modelReceivedTrace;   //!< ModelReceived.
-    TracedCallback<const TrainingRecord&> m_trainingDoneTrace;       //!< TrainingDone.
-    TracedCallback<const SentRecord&> m_updateSentTrace;             //!< UpdateSent.
+    TracedCallback<uint32_t> m_joinedTrace;                           //!< Joined.
+    TracedCallback<uint32_t, uint32_t, bool> m_modelReceivedTrace;    //!< ModelReceived.
+    TracedCallback<const TrainingRecord&> m_trainingDoneTrace;        //!< TrainingDone.
+    TracedCallback<const SentRecord&> m_updateSentTrace;              //!< UpdateSent.
     TracedCallback<DropReason, const Address&, uint32_t> m_dropTrace; //!< Drop.
-    TracedCallback<Ptr<const Packet>> m_txTrace;                     //!< Tx.
+    TracedCallback<Ptr<const Packet>> m_txTrace;                      //!< Tx.
 };
 
 } // namespace ns3

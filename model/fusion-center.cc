@@ -107,17 +107,14 @@ FusionCenter::GetTypeId()
                           PointerValue(),
                           MakePointerAccessor(&FusionCenter::m_probe),
                           MakePointerChecker<LinkProbe>())
-            .AddAttribute("LossPolicy",
-                          "What becomes of coordinates that did not come: those that delivered "
-                          "them share the weight, they count as zero, or the device is dropped.",
-                          EnumValue(LOSS_RENORMALIZE),
-                          compat::MakeEnumAccessor<LossPolicy>(&FusionCenter::m_lossPolicy),
-                          MakeEnumChecker(LOSS_RENORMALIZE,
-                                          "renormalize",
-                                          LOSS_ZERO,
-                                          "zero",
-                                          LOSS_DROP,
-                                          "drop"))
+            .AddAttribute(
+                "LossPolicy",
+                "What becomes of coordinates that did not come: those that delivered "
+                "them share the weight, they count as zero, or the device is dropped.",
+                EnumValue(LOSS_RENORMALIZE),
+                compat::MakeEnumAccessor<LossPolicy>(&FusionCenter::m_lossPolicy),
+                MakeEnumChecker(
+                    LOSS_RENORMALIZE, "renormalize", LOSS_ZERO, "zero", LOSS_DROP, "drop"))
             .AddAttribute("GroupBits",
                           "Resolution b of each group, in order, with commas between.",
                           StringValue("2,4"),
@@ -331,10 +328,10 @@ FusionCenter::CheckAttributes()
     while (std::getline(list, item, ','))
     {
         uint64_t bits = 0;
-        NS_ABORT_MSG_IF(!ReadCount(item, bits) || bits < 1 || bits > Quantizer::MAX_BITS,
-                        "FusionCenter: GroupBits is '" << m_groupBits
-                                                       << "', not a list of numbers from 1 to "
-                                                       << Quantizer::MAX_BITS);
+        NS_ABORT_MSG_IF(
+            !FederatedNumber::ReadCount(item, bits) || bits < 1 || bits > Quantizer::MAX_BITS,
+            "FusionCenter: GroupBits is '" << m_groupBits << "', not a list of numbers from 1 to "
+                                           << Quantizer::MAX_BITS);
         m_bits.push_back(static_cast<unsigned>(bits));
     }
     NS_ABORT_MSG_IF(m_bits.empty(), "FusionCenter: GroupBits is empty");
@@ -360,8 +357,7 @@ FusionCenter::StartApplication()
     CheckAttributes();
     m_running = true;
     m_sequence = static_cast<uint32_t>(Simulator::Now().GetMilliSeconds());
-    m_modelPlan =
-        PlanFragments(m_task->GetDimension(), Quantizer::FLOAT_BITS, {}, m_fragmentSize);
+    m_modelPlan = PlanFragments(m_task->GetDimension(), Quantizer::FLOAT_BITS, {}, m_fragmentSize);
     Open();
     m_joinEvent = Simulator::Schedule(m_joinTimeout, &FusionCenter::StartRound, this);
 }
@@ -562,8 +558,7 @@ FusionCenter::Dispatch(const FederatedHeader& header,
         return DROP_UNEXPECTED;
     }
     const auto found = m_members.find(header.device);
-    if (found == m_members.end() || found->second.address != from ||
-        found->second.stream != stream)
+    if (found == m_members.end() || found->second.address != from || found->second.stream != stream)
     {
         return found == m_members.end() ? DROP_UNKNOWN : DROP_FOREIGN;
     }
@@ -879,12 +874,10 @@ void
 FusionCenter::PlanSlots(const std::vector<uint32_t>& selected)
 {
     const std::size_t dimension = m_model.size();
-    const auto rateTime = [](double bytes, const DataRate& rate) {
-        return Seconds(bytes * 8 / static_cast<double>(rate.GetBitRate()));
-    };
-    const Time modelTime =
-        rateTime(static_cast<double>(GetMessagesSize(m_modelPlan, Quantizer::FLOAT_BITS)),
-                 m_downlinkRate);
+    const auto rateTime = [](double bytes, const DataRate& rate)
+    { return Seconds(bytes * 8 / static_cast<double>(rate.GetBitRate())); };
+    const Time modelTime = rateTime(
+        static_cast<double>(GetMessagesSize(m_modelPlan, Quantizer::FLOAT_BITS)), m_downlinkRate);
     std::map<unsigned, Time> slotLengths; // by bits on the wire
     struct Slot
     {
@@ -923,9 +916,8 @@ FusionCenter::PlanSlots(const std::vector<uint32_t>& selected)
         }
         slots.push_back({modelEnd + member.training + m_guard, device, modelEnd});
     }
-    std::stable_sort(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) {
-        return a.ready < b.ready;
-    });
+    std::stable_sort(
+        slots.begin(), slots.end(), [](const Slot& a, const Slot& b) { return a.ready < b.ready; });
     Time free = m_roundStart;
     for (const Slot& slot : slots)
     {
@@ -1241,8 +1233,7 @@ FusionCenter::EndRound()
     record.bitBudget = m_roundBudget;
     Fuse(record);
     Summarize(record);
-    if (m_evaluationInterval > 0 &&
-        (m_round % m_evaluationInterval == 0 || m_round == m_rounds))
+    if (m_evaluationInterval > 0 && (m_round % m_evaluationInterval == 0 || m_round == m_rounds))
     {
         const std::size_t all = std::numeric_limits<std::size_t>::max();
         record.testAccuracy =
@@ -1329,8 +1320,7 @@ FusionCenter::AddLinkNoise(const std::vector<FusionSegment>& segments)
         {
             // The sum of omega n over the devices, whose n are independent.
             boost::random::normal_distribution<float> noise(
-                0,
-                static_cast<float>(std::sqrt(segment.noiseVariance)));
+                0, static_cast<float>(std::sqrt(segment.noiseVariance)));
             for (std::size_t i = segment.begin; i < segment.end; ++i)
             {
                 m_model[i] += noise(random);

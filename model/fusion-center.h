@@ -88,7 +88,8 @@ class FusionCenter : public Application
      * @param round The round.
      * @param selected Identifiers of the selected devices, ascending.
      */
-    using RoundStartTracedCallback = void (*)(uint32_t round, const std::vector<uint32_t>& selected);
+    using RoundStartTracedCallback = void (*)(uint32_t round,
+                                              const std::vector<uint32_t>& selected);
 
     /**
      * TracedCallback signature of UpdateReceived.
@@ -185,16 +186,16 @@ class FusionCenter : public Application
         {
         }
 
-        LinkRecord record;             //!< What is known of it.
-        unsigned wireBits = 0;         //!< Bits of a coordinate as sent.
-        FragmentAssembler update;      //!< What came of its update.
-        bool answered = false;         //!< Whether there is nothing to wait for.
-        bool reported = false;         //!< Whether UpdateReceived has fired.
-        bool acknowledged = false;     //!< Whether it took its grant.
-        FederatedHeader grant;         //!< The grant.
-        std::vector<uint8_t> body;     //!< Its body.
-        uint32_t tries = 0;            //!< How often it was sent.
-        EventId repeat;                //!< Sends it again.
+        LinkRecord record;         //!< What is known of it.
+        unsigned wireBits = 0;     //!< Bits of a coordinate as sent.
+        FragmentAssembler update;  //!< What came of its update.
+        bool answered = false;     //!< Whether there is nothing to wait for.
+        bool reported = false;     //!< Whether UpdateReceived has fired.
+        bool acknowledged = false; //!< Whether it took its grant.
+        FederatedHeader grant;     //!< The grant.
+        std::vector<uint8_t> body; //!< Its body.
+        uint32_t tries = 0;        //!< How often it was sent.
+        EventId repeat;            //!< Sends it again.
         std::deque<std::pair<uint32_t, uint32_t>> pending; //!< Model fragments to send: first and
                                                            //!< how many.
     };
@@ -429,72 +430,72 @@ class FusionCenter : public Application
     LinkQuality GetLinkQuality(uint32_t device) const;
 
     // Attributes
-    Address m_local;                     //!< Where to listen.
-    TypeId m_protocol;                   //!< UDP or TCP.
-    uint32_t m_fragmentSize;             //!< Bytes of a message with our header.
-    Ptr<LearningTask> m_task;            //!< What is learned.
-    Ptr<Quantizer> m_quantizer;          //!< What the devices use.
-    Ptr<FusionRule> m_fusionRule;        //!< Gives the weights.
-    Ptr<ClusterSizePolicy> m_policy;     //!< Gives the cluster sizes.
-    Ptr<BitBudget> m_budget;             //!< B.
-    Ptr<LinkNoise> m_noise;              //!< sigma^2.
-    Ptr<LinkProbe> m_probe;              //!< What is measured at the radios; may be null.
-    LossPolicy m_lossPolicy;             //!< What becomes of missing coordinates.
-    std::string m_groupBits;             //!< Resolution of each group.
-    uint32_t m_participants;             //!< N.
-    uint32_t m_rounds;                   //!< T.
-    Time m_deadline;                     //!< Longest round.
-    uint32_t m_minUpdates;               //!< Fewest updates that are fused.
-    DownlinkMode m_downlink;             //!< How the model is sent.
-    Address m_multicast;                 //!< Where to, by multicast.
-    DataRate m_downlinkRate;             //!< Pace of the model (UDP).
-    DataRate m_uplinkRate;               //!< What slots are planned with.
-    Time m_guard;                        //!< Between slots, and before the deadline.
-    uint32_t m_expected;                 //!< Devices to wait for before the first round.
-    uint32_t m_maxDevices;               //!< Identifiers must be below.
-    Time m_joinTimeout;                  //!< Longest wait for them.
-    Time m_controlTimeout;               //!< Time before a grant is repeated.
-    uint32_t m_controlRetries;           //!< How often.
-    uint32_t m_evaluationInterval;       //!< Rounds from one evaluation to the next; 0: never.
-    uint32_t m_testSamples;              //!< Test samples to evaluate; 0: all.
-    uint32_t m_trainSamples;             //!< Training samples to evaluate; 0: all.
+    Address m_local;                 //!< Where to listen.
+    TypeId m_protocol;               //!< UDP or TCP.
+    uint32_t m_fragmentSize;         //!< Bytes of a message with our header.
+    Ptr<LearningTask> m_task;        //!< What is learned.
+    Ptr<Quantizer> m_quantizer;      //!< What the devices use.
+    Ptr<FusionRule> m_fusionRule;    //!< Gives the weights.
+    Ptr<ClusterSizePolicy> m_policy; //!< Gives the cluster sizes.
+    Ptr<BitBudget> m_budget;         //!< B.
+    Ptr<LinkNoise> m_noise;          //!< sigma^2.
+    Ptr<LinkProbe> m_probe;          //!< What is measured at the radios; may be null.
+    LossPolicy m_lossPolicy;         //!< What becomes of missing coordinates.
+    std::string m_groupBits;         //!< Resolution of each group.
+    uint32_t m_participants;         //!< N.
+    uint32_t m_rounds;               //!< T.
+    Time m_deadline;                 //!< Longest round.
+    uint32_t m_minUpdates;           //!< Fewest updates that are fused.
+    DownlinkMode m_downlink;         //!< How the model is sent.
+    Address m_multicast;             //!< Where to, by multicast.
+    DataRate m_downlinkRate;         //!< Pace of the model (UDP).
+    DataRate m_uplinkRate;           //!< What slots are planned with.
+    Time m_guard;                    //!< Between slots, and before the deadline.
+    uint32_t m_expected;             //!< Devices to wait for before the first round.
+    uint32_t m_maxDevices;           //!< Identifiers must be below.
+    Time m_joinTimeout;              //!< Longest wait for them.
+    Time m_controlTimeout;           //!< Time before a grant is repeated.
+    uint32_t m_controlRetries;       //!< How often.
+    uint32_t m_evaluationInterval;   //!< Rounds from one evaluation to the next; 0: never.
+    uint32_t m_testSamples;          //!< Test samples to evaluate; 0: all.
+    uint32_t m_trainSamples;         //!< Training samples to evaluate; 0: all.
 
     // State
-    bool m_running = false;                        //!< Between start and stop.
-    std::vector<unsigned> m_bits;                  //!< Resolution of each group.
-    Ptr<Socket> m_socket;                          //!< Receives, or listens.
+    bool m_running = false;                           //!< Between start and stop.
+    std::vector<unsigned> m_bits;                     //!< Resolution of each group.
+    Ptr<Socket> m_socket;                             //!< Receives, or listens.
     std::map<Ptr<MessageStream>, uint32_t> m_streams; //!< Connections, and whose they are.
-    std::map<Address, uint32_t> m_strangers;       //!< Connections of an address that did not join.
-    std::map<uint32_t, Member> m_members;          //!< By identifier.
-    uint32_t m_joined = 0;                         //!< Members that joined.
-    uint32_t m_sequence = 0;                       //!< Last sequence number used.
-    std::vector<float> m_model;                    //!< w.
-    uint32_t m_round = 0;                          //!< Current round.
-    bool m_collecting = false;                     //!< Whether a round is going on.
-    Time m_roundStart;                             //!< When it began.
-    double m_roundBudget = 0;                      //!< Its B.
+    std::map<Address, uint32_t> m_strangers; //!< Connections of an address that did not join.
+    std::map<uint32_t, Member> m_members;    //!< By identifier.
+    uint32_t m_joined = 0;                   //!< Members that joined.
+    uint32_t m_sequence = 0;                 //!< Last sequence number used.
+    std::vector<float> m_model;              //!< w.
+    uint32_t m_round = 0;                    //!< Current round.
+    bool m_collecting = false;               //!< Whether a round is going on.
+    Time m_roundStart;                       //!< When it began.
+    double m_roundBudget = 0;                //!< Its B.
     std::map<uint32_t, std::unique_ptr<Participant>> m_participantsOfRound; //!< By identifier.
-    uint32_t m_unanswered = 0;                     //!< Participants that have not answered.
-    std::vector<Fragment> m_modelPlan;             //!< How the model is cut.
-    std::vector<Ptr<Packet>> m_modelMessages;      //!< The model of this round.
-    std::size_t m_multicastNext = 0;               //!< Next message to multicast.
-    std::deque<uint32_t> m_sending;                //!< Participants with pending fragments.
-    EventId m_joinEvent;                           //!< Ends the wait for devices.
-    EventId m_roundEvent;                          //!< Starts or ends a round.
-    EventId m_sendEvent;                           //!< Sends the next fragment.
-    FederatedHeader m_received;                    //!< Header of the message that is being read.
-    DropCounters m_drops{};                        //!< What was dropped.
-    DropCounters m_dropsBefore{};                  //!< What was, until the end of the last round.
-    uint32_t m_mostAnswered = 0;                   //!< Largest R_u.
+    uint32_t m_unanswered = 0;                //!< Participants that have not answered.
+    std::vector<Fragment> m_modelPlan;        //!< How the model is cut.
+    std::vector<Ptr<Packet>> m_modelMessages; //!< The model of this round.
+    std::size_t m_multicastNext = 0;          //!< Next message to multicast.
+    std::deque<uint32_t> m_sending;           //!< Participants with pending fragments.
+    EventId m_joinEvent;                      //!< Ends the wait for devices.
+    EventId m_roundEvent;                     //!< Starts or ends a round.
+    EventId m_sendEvent;                      //!< Sends the next fragment.
+    FederatedHeader m_received;               //!< Header of the message that is being read.
+    DropCounters m_drops{};                   //!< What was dropped.
+    DropCounters m_dropsBefore{};             //!< What was, until the end of the last round.
+    uint32_t m_mostAnswered = 0;              //!< Largest R_u.
 
     // Trace sources
     TracedCallback<uint32_t, const std::vector<uint32_t>&> m_roundStartTrace; //!< RoundStart.
-    TracedCallback<const UpdateRecord&> m_updateReceivedTrace;        //!< UpdateReceived.
-    TracedCallback<const RoundRecord&> m_roundEndTrace;               //!< RoundEnd.
-    TracedCallback<uint32_t> m_finishedTrace;                         //!< Finished.
-    TracedCallback<uint32_t, bool> m_memberTrace;                     //!< MembersChanged.
-    TracedCallback<DropReason, const Address&, uint32_t> m_dropTrace; //!< Drop.
-    TracedCallback<Ptr<const Packet>> m_txTrace;                      //!< Tx.
+    TracedCallback<const UpdateRecord&> m_updateReceivedTrace;                //!< UpdateReceived.
+    TracedCallback<const RoundRecord&> m_roundEndTrace;                       //!< RoundEnd.
+    TracedCallback<uint32_t> m_finishedTrace;                                 //!< Finished.
+    TracedCallback<uint32_t, bool> m_memberTrace;                             //!< MembersChanged.
+    TracedCallback<DropReason, const Address&, uint32_t> m_dropTrace;         //!< Drop.
+    TracedCallback<Ptr<const Packet>> m_txTrace;                              //!< Tx.
 };
 
 } // namespace ns3

@@ -43,11 +43,11 @@ const char* GetParticipantStateName(ParticipantState state);
  */
 struct LinkRecord
 {
-    uint32_t device = 0;                                    //!< Device identifier.
-    uint32_t group = 0;                                     //!< Its group.
-    unsigned bits = 0;                                      //!< Its resolution, b.
-    ParticipantState state = PARTICIPANT_SILENT;            //!< What became of it.
-    double snr = std::numeric_limits<double>::quiet_NaN();  //!< Linear SNR at the receiving radio.
+    uint32_t device = 0;                                     //!< Device identifier.
+    uint32_t group = 0;                                      //!< Its group.
+    unsigned bits = 0;                                       //!< Its resolution, b.
+    ParticipantState state = PARTICIPANT_SILENT;             //!< What became of it.
+    double snr = std::numeric_limits<double>::quiet_NaN();   //!< Linear SNR at the receiving radio.
     double sigma = std::numeric_limits<double>::quiet_NaN(); //!< Link noise, standard deviation.
     bool sentKnown = false;         //!< Whether the center knows how many fragments were sent.
     uint32_t sentFragments = 0;     //!< Fragments that it sent, if that is known.
@@ -66,16 +66,17 @@ struct RoundRecord
     uint32_t round = 0; //!< 1, 2, ... T.
     Time start;         //!< When the round began.
     Time end;           //!< When it ended.
-    bool skipped = false; //!< The model stayed as it was: too few updates, or none that can be used.
+    bool skipped =
+        false; //!< The model stayed as it was: too few updates, or none that can be used.
     double trainLoss = std::numeric_limits<double>::quiet_NaN();    //!< NaN if not evaluated.
     double testAccuracy = std::numeric_limits<double>::quiet_NaN(); //!< 0..1; NaN if not evaluated.
-    uint32_t joined = 0;          //!< Devices that the center could choose from.
-    uint32_t selected = 0;        //!< Devices that were granted a slot.
-    uint32_t received = 0;        //!< Devices of whose update at least one fragment came.
-    double bitBudget = 0;         //!< B, bits a coordinate; may be infinite.
-    double grantedBits = 0;       //!< Bits a coordinate on the wire, summed over the selected.
-    double deliveredBits = 0;     //!< Bits delivered divided by d, summed over devices.
-    uint64_t sentFragments = 0;   //!< Over devices of which the center knows that they sent.
+    uint32_t joined = 0;            //!< Devices that the center could choose from.
+    uint32_t selected = 0;          //!< Devices that were granted a slot.
+    uint32_t received = 0;          //!< Devices of whose update at least one fragment came.
+    double bitBudget = 0;           //!< B, bits a coordinate; may be infinite.
+    double grantedBits = 0;         //!< Bits a coordinate on the wire, summed over the selected.
+    double deliveredBits = 0;       //!< Bits delivered divided by d, summed over devices.
+    uint64_t sentFragments = 0;     //!< Over devices of which the center knows that they sent.
     uint64_t receivedFragments = 0; //!< Of these, how many came in time.
     double untouchedFraction = 0;   //!< Coordinates that nobody delivered.
     double meanSnr = std::numeric_limits<double>::quiet_NaN();   //!< Linear, over received updates.

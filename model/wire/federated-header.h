@@ -95,6 +95,16 @@ class FederatedHeader : public Header
      */
     static const char* GetTypeName(uint8_t type);
 
+    /**
+     * @param message The bytes of a message, or of anything.
+     * @param size How many.
+     * @return what type it says it has, without reading the rest; 0 if it is too short.
+     */
+    static uint8_t PeekType(const uint8_t* message, std::size_t size)
+    {
+        return size < FIXED_SIZE ? 0 : message[3];
+    }
+
     /** @return the size of the header in bytes. */
     std::size_t GetSize() const
     {

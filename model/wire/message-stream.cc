@@ -17,8 +17,9 @@ NS_LOG_COMPONENT_DEFINE("MessageStream");
 namespace
 {
 
-constexpr uint32_t LENGTH_SIZE = 4;     // bytes of the length before a message
-constexpr uint32_t SEGMENT_SIZE = 1448; // what remains of 1500 bytes behind IPv4, TCP and timestamps
+constexpr uint32_t LENGTH_SIZE = 4; // bytes of the length before a message
+constexpr uint32_t SEGMENT_SIZE =
+    1448; // what remains of 1500 bytes behind IPv4, TCP and timestamps
 
 } // namespace
 
@@ -142,8 +143,8 @@ MessageStream::HandleData(Ptr<Socket>)
         while (m_socket && m_received.size() - done >= LENGTH_SIZE)
         {
             const uint8_t* frame = m_received.data() + done;
-            const uint32_t size = static_cast<uint32_t>(frame[0]) << 24 | frame[1] << 16 |
-                                  frame[2] << 8 | frame[3];
+            const uint32_t size =
+                static_cast<uint32_t>(frame[0]) << 24 | frame[1] << 16 | frame[2] << 8 | frame[3];
             if (size < FederatedHeader::FIXED_SIZE || size > MAX_MESSAGE)
             {
                 EventCallback malformed = m_malformed;
