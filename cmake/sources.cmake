@@ -145,6 +145,7 @@ set(federated_test_sources
     test/federated-partition-test.cc
     test/federated-random-test.cc
     test/federated-test-suite.cc
+    test/federation-test.cc
     test/fusion-test.cc
     test/local-trainer-test.cc
     test/model-evaluator-test.cc

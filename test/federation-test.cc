@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "federation.h"
+
+#include "ns3/dp-stochastic-quantizer.h"
+#include "ns3/error-model.h"
+#include "ns3/max-abs-interval.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+using namespace ns3;
+
+namespace
+{
+
+/** One round of Algorithm 1 without any network: the same numbers, summed in the same order. */
+std::vector<float>
+RunByHand(LearningTask& task,
+          const Quantizer& quantizer,
+          const IntervalRule& interval,
+          uint32_t devices,
+          uint32_t rounds)
+{
+    std::vector<float> model;
+    task.Initialize(model);
+    auto rule = CreateObject<UniformFusion>();
+    for (uint32_t round = 1; round <= rounds; ++round)
+    {
+        std::vector<std::shared_ptr<LocalUpdate>> updates;
+        std::vector<DeliveredUpdate> delivered;
+        for (uint32_t device = 0; device < devices; ++device)
+        {
+            auto update = std::make_shared<LocalUpdate>();
+            update->training = {10, 10, 0.1};
+            update->intervalRule = &interval;
+            update->quantizer = &quantizer;
+            update->bits = device % 2 == 0 ? 2 : 4;
+            update->device = device;
+            update->round = round;
+            update->model = model;
+            task.Wait(task.Begin(update));
+            EXPECT_TRUE(update->valid);
+            DeliveredUpdate one;
+            one.device = device;
+            one.bits = update->bits;
+            one.wireBits = quantizer.GetWireBits(update->bits);
+            one.intervals = update->intervals;
+            one.ranges = {{0, model.size(), update->payload.data()}};
+            delivered.push_back(one);
+            updates.push_back(update);
+        }
+        FuseUpdates(*rule, LOSS_RENORMALIZE, delivered, model.data(), model.size());
+    }
+    return model;
+}
+
+double
+GetLostFraction(const std::vector<RoundRecord>& rounds)
+{
+    uint64_t sent = 0;
+    uint64_t received = 0;
+    for (const auto& record : rounds)
+    {
+        sent += record.sentFragments;
+        received += record.receivedFragments;
+    }
+    return 1 - static_cast<double>(received) / static_cast<double>(sent);
+}
+
+Ptr<ErrorModel>
+MakeLoss(double rate, int64_t stream)
+{
+    auto model = CreateObject<RateErrorModel>();
+    model->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
+    model->SetRate(rate);
+    model->AssignStreams(stream);
+    return model;
+}
+
+/** Loses packets until a time. */
+class LoseUntil : public ErrorModel
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::TestLoseUntil").SetParent<ErrorModel>();
+        return tid;
+    }
+
+    explicit LoseUntil(const Time& time)
+        : m_time(time)
+    {
+    }
+
+    uint32_t lost = 0;
+
+  private:
+    bool DoCorrupt(Ptr<Packet>) override
+    {
+        const bool corrupt = Simulator::Now() < m_time;
+        lost += corrupt;
+        return corrupt;
+    }
+
+    void DoReset() override
+    {
+    }
+
+    Time m_time;
+};
+
+} // namespace
+
+TEST_F(Federation, LearnsTheSameModelAsAlgorithmOneWithoutANetwork)
+{
+    Build(4);
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    EXPECT_EQ(rounds.back().received, 4U);
+    auto quantizer = CreateObject<IdentityQuantizer>();
+    auto interval = CreateObject<MaxAbsInterval>();
+    EXPECT_EQ(center->GetModel(), RunByHand(*task, *quantizer, *interval, 4, 3));
+    EXPECT_EQ(GetLostFraction(rounds), 0);
+}
+
+TEST_F(Federation, QuantizedUpdatesOfDifferentPrecisionFuseAsWithoutANetwork)
+{
+    Build(4);
+    auto quantizer = CreateObject<DpStochasticQuantizer>();
+    auto interval = CreateObject<MaxAbsInterval>();
+    interval->SetAttribute("PerLayer", BooleanValue(true));
+    SetForAll("Quantizer", PointerValue(quantizer));
+    SetForDevices("IntervalRule", PointerValue(interval));
+    SetForAll("FragmentSize", UintegerValue(100)); // as for IEEE 802.15.4
+    Run();
+    EXPECT_EQ(center->GetModel(), RunByHand(*task, *quantizer, *interval, 4, 3));
+    EXPECT_EQ(rounds.back().grantedBits, 2 + 4 + 2 + 4);
+    EXPECT_DOUBLE_EQ(rounds.back().deliveredBits, 12);
+    EXPECT_GT(rounds.back().links[0].receivedFragments, 1U);
+}
+
+TEST_F(Federation, WorksOverIpv6)
+{
+    Build(3, true);
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    EXPECT_EQ(rounds.back().received, 3U);
+}
+
+TEST_F(Federation, TcpCarriesTheSameModel)
+{
+    Build(4);
+    SetForAll("Protocol", TypeIdValue(TcpSocketFactory::GetTypeId()));
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    auto quantizer = CreateObject<IdentityQuantizer>();
+    auto interval = CreateObject<MaxAbsInterval>();
+    EXPECT_EQ(center->GetModel(), RunByHand(*task, *quantizer, *interval, 4, 3));
+}
+
+TEST_F(Federation, AnIdleDeviceHoldsNoBufferOfTheSizeOfTheModel)
+{
+    Build(4);
+    center->SetAttribute("Participants", UintegerValue(2));
+    Run();
+    for (const auto& device : apps)
+    {
+        EXPECT_EQ(device->GetBufferedBytes(), 0U);
+    }
+}
+
+TEST_F(Federation, ALostUpdateFragmentErasesCoordinatesAndTheRoundStillEnds)
+{
+    Build(4);
+    SetForAll("FragmentSize", UintegerValue(100));
+    center->SetAttribute("Rounds", UintegerValue(10));
+    for (uint32_t i = 0; i < 4; ++i)
+    {
+        SetLoss(GetCenterEnd(i), MakeLoss(0.3, 10 + i));
+    }
+    Run();
+    ASSERT_EQ(rounds.size(), 10U);
+    // Each of about 1300 fragments is lost with probability .3: 6 standard deviations are .08.
+    EXPECT_NEAR(GetLostFraction(rounds), 0.3, 0.08);
+    EXPECT_LT(rounds.back().deliveredBits, rounds.back().grantedBits);
+    EXPECT_LT(rounds.back().trainLoss, rounds.front().trainLoss);
+    // The deadline is 10 s; nobody waited for it.
+    EXPECT_LT(rounds.back().end, Seconds(30));
+}
+
+TEST_F(Federation, MissingFragmentsOfTheModelAreAskedForAndRepaired)
+{
+    Build(4);
+    SetForAll("FragmentSize", UintegerValue(100));
+    for (uint32_t i = 0; i < 4; ++i)
+    {
+        SetLoss(GetDeviceEnd(i), MakeLoss(0.3, 10 + i));
+    }
+    Run();
+    EXPECT_EQ(completeModels, 12U);
+    EXPECT_EQ(incompleteModels, 0U);
+    EXPECT_EQ(rounds.back().received, 4U);
+}
+
+TEST_F(Federation, ALostGrantDoesNotSilenceADevice)
+{
+    Build(2);
+    auto loss = CreateObject<LoseUntil>(MilliSeconds(350));
+    // It joins at 1 ms; everything behind that is lost for a while: the grant, and the model.
+    Simulator::Schedule(MicroSeconds(2500), &Federation::SetLoss, this, GetDeviceEnd(0), loss);
+    Run();
+    EXPECT_GT(loss->lost, 0U);
+    ASSERT_EQ(rounds.size(), 3U);
+    EXPECT_EQ(rounds[0].received, 2U);
+    EXPECT_EQ(rounds[0].links[0].state, PARTICIPANT_COMPLETE);
+}
+
+TEST_F(Federation, WithoutACompleteModelADeviceSitsTheRoundOutAndSaysSo)
+{
+    Build(2);
+    center->SetAttribute("Deadline", TimeValue(Seconds(1)));
+    SetForAll("FragmentSize", UintegerValue(100));
+    center->SetAttribute("Rounds", UintegerValue(2));
+    // Too few fragments come through to repair all within a second.
+    SetLoss(GetDeviceEnd(0), MakeLoss(0.9, 10));
+    Run();
+    ASSERT_EQ(rounds.size(), 2U);
+    EXPECT_EQ(rounds[1].received, 1U);
+    EXPECT_GT(incompleteModels, 0U);
+    EXPECT_FALSE(rounds[1].skipped);
+    const auto state = rounds[1].links[0].state;
+    EXPECT_TRUE(state == PARTICIPANT_NO_MODEL || state == PARTICIPANT_UNREACHABLE)
+        << GetParticipantStateName(state);
+}
+
+TEST_F(Federation, ADeviceMayTrainOnPreviousValuesInstead)
+{
+    Build(2);
+    center->SetAttribute("Deadline", TimeValue(Seconds(1)));
+    center->SetAttribute("Rounds", UintegerValue(4));
+    SetForAll("FragmentSize", UintegerValue(100));
+    SetForDevices("IncompleteModel", StringValue("use-previous"));
+    SetForDevices("RepairDelay", TimeValue(Seconds(2))); // too late
+    // The first round goes well.
+    Simulator::Schedule(
+        MilliSeconds(100), &Federation::SetLoss, this, GetDeviceEnd(0), MakeLoss(0.3, 10));
+    Run();
+    EXPECT_GT(incompleteModels, 0U);
+    ASSERT_EQ(rounds.size(), 4U);
+    uint32_t received = 0;
+    for (const auto& record : rounds)
+    {
+        received += record.received;
+    }
+    EXPECT_GE(received, 7U);
+    EXPECT_EQ(apps[0]->GetBufferedBytes(), task->GetDimension() * sizeof(float));
+}
+
+TEST_F(Federation, TcpLosesNothingButTime)
+{
+    std::vector<double> ends;
+    for (double rate : {0.0, 0.01, 0.05})
+    {
+        Build(4);
+        SetForAll("Protocol", TypeIdValue(TcpSocketFactory::GetTypeId()));
+        center->SetAttribute("Rounds", UintegerValue(40));
+        center->SetAttribute("Deadline", TimeValue(Hours(1)));
+        center->SetAttribute("JoinTimeout", TimeValue(Hours(1)));
+        for (uint32_t i = 0; i < 4; ++i)
+        {
+            SetLoss(GetCenterEnd(i), MakeLoss(rate, 10 + i));
+        }
+        Run();
+        ASSERT_EQ(rounds.size(), 40U);
+        EXPECT_EQ(GetLostFraction(rounds), 0);
+        for (const auto& record : rounds)
+        {
+            EXPECT_EQ(record.received, 4U);
+        }
+        ends.push_back((rounds.back().end - rounds.front().start).GetSeconds());
+    }
+    EXPECT_LT(ends[0], ends[1]);
+    EXPECT_LT(ends[1], ends[2]);
+}
+
+TEST_F(Federation, TheDeadlineEndsARoundAndSlowDevicesAreRecorded)
+{
+    Build(3);
+    center->SetAttribute("Deadline", TimeValue(MilliSeconds(500)));
+    apps[1]->SetAttribute("TimePerSample",
+                          StringValue("ns3::ConstantRandomVariable[Constant=1]")); // 100 s
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    for (const auto& record : rounds)
+    {
+        EXPECT_EQ(record.received, 2U);
+        EXPECT_EQ(record.links[1].state, PARTICIPANT_NO_TIME);
+        EXPECT_LE(record.end - record.start, MilliSeconds(500));
+    }
+}
+
+TEST_F(Federation, WhoMissesItsSlotMaySendUntilTheDeadline)
+{
+    Build(2);
+    center->SetAttribute("Deadline", TimeValue(MilliSeconds(500)));
+    // 10 ms, as it says when it joins; then rounds of 100 ms, 20 s and 10 ms.
+    auto times = CreateObject<DeterministicRandomVariable>();
+    std::vector<double> values{0.0001, 0.001, 0.2, 0.0001};
+    times->SetValueArray(values.data(), values.size());
+    apps[0]->SetAttribute("TimePerSample", PointerValue(times));
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    EXPECT_EQ(rounds[0].received, 2U);
+    EXPECT_EQ(rounds[1].received, 1U);
+    EXPECT_EQ(rounds[1].links[0].state, PARTICIPANT_NO_TIME);
+    EXPECT_EQ(rounds[2].received, 2U);
+}
+
+TEST_F(Federation, OverTcpTheDeadlineDiscardsWhatTheSocketHasNotTaken)
+{
+    side = 28;
+    classes = 250; // 785 kB
+    Build(2);
+    SetForAll("Protocol", TypeIdValue(TcpSocketFactory::GetTypeId()));
+    center->SetAttribute("Deadline", TimeValue(Seconds(2)));
+    center->SetAttribute("Rounds", UintegerValue(2));
+    GetDeviceEnd(0)->SetAttribute("DataRate", StringValue("2Mbps"));
+    Run();
+    ASSERT_EQ(rounds.size(), 2U);
+    EXPECT_EQ(rounds[0].links[0].state, PARTICIPANT_PARTIAL);
+    EXPECT_EQ(rounds[0].links[1].state, PARTICIPANT_COMPLETE);
+    ASSERT_FALSE(sent.empty());
+    for (const auto& record : sent)
+    {
+        EXPECT_EQ(record.fragments < record.planned, record.device == 0);
+    }
+    // What the socket had taken still came, and was too late.
+    EXPECT_GT(center->GetDropped(DROP_OLD), 0U);
+}
+
+TEST_F(Federation, WithTooFewUpdatesTheModelStaysAndTheRoundIsSkipped)
+{
+    Build(2);
+    center->SetAttribute("MinUpdates", UintegerValue(2));
+    apps[1]->SetStopTime(MilliSeconds(30));
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    for (std::size_t i = 1; i < 3; ++i)
+    {
+        EXPECT_TRUE(rounds[i].skipped);
+        EXPECT_EQ(rounds[i].received, 1U);
+        EXPECT_EQ(rounds[i].untouchedFraction, 1);
+        EXPECT_EQ(rounds[i].trainLoss, rounds[0].trainLoss);
+    }
+    EXPECT_EQ(rounds[2].links[1].state, PARTICIPANT_UNREACHABLE);
+}
+
+TEST_F(Federation, ADeviceThatDiesMidRoundDoesNotStopTheOthers)
+{
+    Build(4);
+    center->SetAttribute("Deadline", TimeValue(Seconds(2)));
+    SetForDevices("TimePerSample", StringValue("ns3::ConstantRandomVariable[Constant=0.001]"));
+    apps[2]->SetStopTime(MilliSeconds(60)); // it trains until 100 ms
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    EXPECT_EQ(rounds[0].received, 3U);
+    EXPECT_EQ(rounds[0].links[2].state, PARTICIPANT_SILENT);
+    EXPECT_EQ(rounds[1].links[2].state, PARTICIPANT_UNREACHABLE);
+    EXPECT_EQ(rounds[2].received, 3U);
+}
+
+TEST_F(Federation, ALateDeviceJoinsTheNextRound)
+{
+    Build(3);
+    center->SetAttribute("JoinTimeout", TimeValue(MilliSeconds(50)));
+    center->SetAttribute("Rounds", UintegerValue(30));
+    apps[1]->SetStartTime(MilliSeconds(200));
+    Run();
+    ASSERT_EQ(rounds.size(), 30U);
+    EXPECT_EQ(rounds.front().joined, 2U);
+    EXPECT_EQ(rounds.front().received, 2U);
+    EXPECT_EQ(rounds.back().received, 3U);
+}
+
+TEST_F(Federation, ALinkThatIsDownForSomeRoundsComesBack)
+{
+    Build(3);
+    center->SetAttribute("Rounds", UintegerValue(30));
+    auto ipv4 = nodes.Get(2)->GetObject<Ipv4>();
+    Simulator::Schedule(MilliSeconds(100), &Ipv4::SetDown, ipv4, 1);
+    Simulator::Schedule(MilliSeconds(4000), &Ipv4::SetUp, ipv4, 1);
+    Run();
+    ASSERT_EQ(rounds.size(), 30U);
+    EXPECT_EQ(rounds.front().received, 3U);
+    EXPECT_EQ(rounds.back().received, 3U);
+    const auto missing =
+        std::count_if(rounds.begin(),
+                      rounds.end(),
+                      [](const RoundRecord& record) { return record.received == 2; });
+    EXPECT_GT(missing, 0);
+}
+
+TEST_F(Federation, ADeviceThatLeavesIsNotSelectedAgain)
+{
+    Build(3);
+    center->SetAttribute("Rounds", UintegerValue(20));
+    Simulator::Schedule(MilliSeconds(60), &FederatedDevice::Leave, apps[1]);
+    Run();
+    ASSERT_EQ(rounds.size(), 20U);
+    EXPECT_EQ(center->GetJoined(), 2U);
+    EXPECT_EQ(rounds.back().selected, 2U);
+    EXPECT_EQ(rounds.back().received, 2U);
+    EXPECT_FALSE(apps[1]->HasJoined());
+}
+
+TEST_F(Federation, ABrokenTcpConnectionIsOpenedAgain)
+{
+    Build(3);
+    SetForAll("Protocol", TypeIdValue(TcpSocketFactory::GetTypeId()));
+    center->SetAttribute("Rounds", UintegerValue(30));
+    center->SetAttribute("Deadline", TimeValue(Seconds(5)));
+    auto ipv4 = nodes.Get(2)->GetObject<Ipv4>();
+    Simulator::Schedule(MilliSeconds(100), &Ipv4::SetDown, ipv4, 1);
+    Simulator::Schedule(Seconds(60), &Ipv4::SetUp, ipv4, 1);
+    Run();
+    ASSERT_EQ(rounds.size(), 30U);
+    EXPECT_EQ(rounds.front().received, 3U);
+    EXPECT_EQ(rounds.back().received, 3U);
+}
+
+TEST_F(Federation, NobodyToSelectMeansSkippedRoundsUntilSomebodyJoins)
+{
+    Build(2);
+    center->SetAttribute("Deadline", TimeValue(Seconds(1)));
+    center->SetAttribute("JoinTimeout", TimeValue(MilliSeconds(100)));
+    for (auto& device : apps)
+    {
+        device->SetStartTime(Seconds(1.5));
+    }
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    EXPECT_TRUE(rounds[0].skipped);
+    EXPECT_EQ(rounds[0].selected, 0U);
+    EXPECT_EQ(rounds[2].received, 2U);
+}
+
+TEST_F(Federation, DivergedTrainingIsReportedInsteadOfSent)
+{
+    Build(2);
+    apps[1]->SetAttribute("LearningRate", DoubleValue(1e38));
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    EXPECT_EQ(rounds[0].received, 1U);
+    EXPECT_EQ(rounds[0].links[1].state, PARTICIPANT_NOT_FINITE);
+}
+
+TEST_F(Federation, StoppingTheSimulationWhileTrainingRunsIsSafe)
+{
+    Build(4);
+    task->SetAttribute("Threads", UintegerValue(2));
+    SetForDevices("Steps", UintegerValue(2000));
+    Simulator::Stop(MilliSeconds(20)); // training takes 2 s of simulated time
+    Simulator::Run();
+    EXPECT_GT(completeModels, 0U);
+    EXPECT_TRUE(rounds.empty());
+}
+
+TEST_F(Federation, ThreadsDoNotChangeTheResult)
+{
+    std::vector<std::vector<float>> models;
+    for (uint32_t threads : {1U, 2U, 5U})
+    {
+        Build(4);
+        task->SetAttribute("Threads", UintegerValue(threads));
+        SetForAll("Quantizer", PointerValue(CreateObject<DpStochasticQuantizer>()));
+        SetForDevices("IntervalRule", PointerValue(CreateObject<MaxAbsInterval>()));
+        Run();
+        models.push_back(center->GetModel());
+    }
+    EXPECT_EQ(models[0], models[1]);
+    EXPECT_EQ(models[0], models[2]);
+}
