@@ -138,16 +138,21 @@ set(federated_test_sources
     test/cluster-sizes-test.cc
     test/convergence-bound-test.cc
     test/convergence-lemmas-test.cc
+    test/crc32c-test.cc
     test/federated-command-line-test.cc
     test/federated-dataset-test.cc
+    test/federated-header-test.cc
     test/federated-number-test.cc
     test/federated-output-test.cc
     test/federated-partition-test.cc
     test/federated-random-test.cc
     test/federated-test-suite.cc
     test/federation-test.cc
+    test/fragment-assembler-test.cc
+    test/fragmentation-test.cc
     test/fusion-test.cc
     test/local-trainer-test.cc
+    test/message-bodies-test.cc
     test/model-evaluator-test.cc
     test/model-kernel-test.cc
     test/quantizer-test.cc

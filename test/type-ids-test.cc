@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <set>
 #include <string>
 
@@ -61,6 +62,15 @@ TEST(TypeIds, EveryStrategyOfTheModuleIsThere)
         ObjectFactory factory(name);
         EXPECT_EQ(factory.Create()->GetInstanceTypeId().GetName(), name);
     }
+}
+
+TEST(TypeIds, TheHeaderIsThere)
+{
+    const TypeId tid = TypeId::LookupByName("ns3::FederatedHeader");
+    EXPECT_EQ(GetNames().count("ns3::FederatedHeader"), 1U);
+    ASSERT_TRUE(tid.HasConstructor());
+    const std::unique_ptr<ObjectBase> header(tid.GetConstructor()());
+    EXPECT_EQ(header->GetInstanceTypeId(), tid);
 }
 
 TEST(TypeIds, EveryAttributeHasHelpAndAnInitialValueThatItsCheckerAccepts)

@@ -2,20 +2,47 @@
 
 #include "crc32c.h"
 
-#if defined(__SSE4_2__) && defined(__PCLMUL__)
-
 #include "little-endian.h"
+
+#include <boost/crc.hpp>
 
 #include <algorithm>
 #include <array>
 
+#ifdef __x86_64__
 #include <immintrin.h>
+// Compiled for processors that have the instructions, whatever the rest is compiled for.
+#define HARDWARE __attribute__((target("sse4.2,pclmul")))
+#endif
 
 namespace ns3
 {
 
 namespace
 {
+
+/** @return the bits in reverse order: Boost keeps a reflected checksum the other way round. */
+uint32_t
+Reverse(uint32_t word)
+{
+    uint32_t reversed = 0;
+    for (int bit = 0; bit < 32; ++bit)
+    {
+        reversed = reversed << 1 | (word >> bit & 1);
+    }
+    return reversed;
+}
+
+/** Crc32c on any machine. */
+uint32_t
+GetByBoost(const uint8_t* bytes, std::size_t count, uint32_t crc)
+{
+    boost::crc_optimal<32, 0x1edc6f41, 0, 0xffffffff, true, true> sum(Reverse(~crc));
+    sum.process_bytes(bytes, count);
+    return sum.checksum();
+}
+
+#ifdef __x86_64__
 
 constexpr std::size_t LANE = 64; // longest lane, in words of eight bytes
 
@@ -43,7 +70,7 @@ MakeShifts()
 constexpr auto SHIFTS = MakeShifts();
 
 /** @return the product of a lane's checksum and the factor for the words behind the lane. */
-uint64_t
+HARDWARE uint64_t
 Shift(uint64_t crc, std::size_t words)
 {
     const __m128i product = _mm_clmulepi64_si128(
@@ -51,10 +78,9 @@ Shift(uint64_t crc, std::size_t words)
     return static_cast<uint64_t>(_mm_cvtsi128_si64(product));
 }
 
-} // namespace
-
-uint32_t
-Crc32c(const uint8_t* bytes, std::size_t count, uint32_t crc)
+/** Crc32c with the processor's own instruction. */
+HARDWARE uint32_t
+GetByHardware(const uint8_t* bytes, std::size_t count, uint32_t crc)
 {
     uint64_t state = ~crc;
     // The instruction takes three cycles but starts every cycle: three lanes side by side.
@@ -87,40 +113,20 @@ Crc32c(const uint8_t* bytes, std::size_t count, uint32_t crc)
     return ~rest;
 }
 
-} // namespace ns3
-
-#else
-
-#include <boost/crc.hpp>
-
-namespace ns3
-{
-
-namespace
-{
-
-/** @return the bits in reverse order: Boost keeps a reflected checksum the other way round. */
-uint32_t
-Reverse(uint32_t word)
-{
-    uint32_t reversed = 0;
-    for (int bit = 0; bit < 32; ++bit)
-    {
-        reversed = reversed << 1 | (word >> bit & 1);
-    }
-    return reversed;
-}
+#endif // __x86_64__
 
 } // namespace
 
 uint32_t
 Crc32c(const uint8_t* bytes, std::size_t count, uint32_t crc)
 {
-    boost::crc_optimal<32, 0x1edc6f41, 0, 0xffffffff, true, true> sum(Reverse(~crc));
-    sum.process_bytes(bytes, count);
-    return sum.checksum();
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul"))
+    {
+        return GetByHardware(bytes, count, crc);
+    }
+#endif
+    return GetByBoost(bytes, count, crc);
 }
 
 } // namespace ns3
-
-#endif

@@ -11,8 +11,8 @@ namespace ns3
 
 /**
  * @ingroup federated
- * The checksum CRC-32C (Castagnoli; RFC 3720, appendix B.4), with the processor's own instruction
- * where the compiler may use it.
+ * The checksum CRC-32C (Castagnoli; RFC 3720, appendix B.4): with the processor's own instruction
+ * where it has one (x86-64 with SSE4.2 and PCLMUL), else with Boost, about 50 times slower.
  *
  * Calls chain: Crc32c(b, m, Crc32c(a, n)) is the checksum of a followed by b.
  * @param bytes The bytes.
