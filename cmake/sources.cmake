@@ -158,6 +158,7 @@ set(federated_test_sources
     test/quantizer-test.cc
     test/type-ids-test.cc
     test/update-preparation-test.cc
+    test/wireshark-test.cc
     test/worker-pool-test.cc
 )
 

@@ -2,15 +2,14 @@
 
 #include "allocation-counter.h"
 
-#include "ns3/double.h"
 #include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/federated-random.h"
 #include "ns3/fragment-assembler.h"
 #include "ns3/fragmentation.h"
 #include "ns3/identity-quantizer.h"
 #include "ns3/little-endian.h"
-#include "ns3/object-factory.h"
 #include "ns3/randomized-response-quantizer.h"
+#include "ns3/string.h"
 #include "ns3/uniform-fusion.h"
 #include "ns3/update-fusion.h"
 
@@ -410,7 +409,7 @@ TEST(FragmentAssembler, RefusesIntervalsThatTheDecoderStretchesBeyondFloats)
     ASSERT_EQ(sender.Send(0, assembler), FragmentAssembler::ACCEPTED);
     DeliveredUpdate update;
     const auto quantizer = CreateObject<RandomizedResponseQuantizer>();
-    quantizer->SetAttribute("Epsilon", DoubleValue(1e-6));
+    quantizer->SetAttribute("Decoder", StringValue("gain:1000"));
     EXPECT_FALSE(assembler.FillDelivered(*quantizer, 1, update));
 }
 

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "federated-test-folder.h"
+
+#include "ns3/big-endian.h"
+#include "ns3/federated-header.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-address-helper.h"
+#include "ns3/message-bodies.h"
+#include "ns3/node-container.h"
+#include "ns3/packet.h"
+#include "ns3/point-to-point-helper.h"
+#include "ns3/simulator.h"
+#include "ns3/socket.h"
+#include "ns3/string.h"
+#include "ns3/tcp-socket-factory.h"
+#include "ns3/udp-socket-factory.h"
+#include "ns3/uinteger.h"
+
+#include <cstdlib>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+
+using Bytes = std::vector<uint8_t>;
+
+/**
+ * @param [in,out] text Gets a line as tools/wireshark/test prints it.
+ * @return a message of a type, with the payload given or, for coordinates, one of 100 bytes.
+ */
+Bytes
+MakeMessage(FederatedHeader::Type type, Bytes payload, std::string& text)
+{
+    FederatedHeader header;
+    header.type = type;
+    header.sequence = 5;
+    header.round = 3;
+    header.device = 7;
+    header.bits = 4;
+    if (type == FederatedHeader::MODEL)
+    {
+        header.device = FederatedHeader::ALL_DEVICES;
+        header.bits = 32;
+        header.fragment = 0;
+        header.fragments = 2;
+        header.coordinates = 25;
+        payload.resize(100);
+    }
+    if (type == FederatedHeader::UPDATE)
+    {
+        header.fragment = 1;
+        header.fragments = 57;
+        header.first = 400;
+        header.coordinates = 200;
+        header.distortion = 0.25F;
+        header.intervals = {{400, 500, -1, 1}, {500, 600, 0, 0.5F}};
+        payload.resize(100);
+    }
+    header.Seal(payload.data(), payload.size());
+    Bytes message(header.GetSize());
+    header.Write(message.data());
+    message.insert(message.end(), payload.begin(), payload.end());
+    FederatedHeader back;
+    EXPECT_EQ(back.Read(message.data(), message.size()), FederatedHeader::READ_OK);
+    text += std::to_string(type) + " 3 " + std::to_string(header.device) + " " +
+            std::to_string(header.bits) + " " + std::to_string(header.fragment) + " " +
+            std::to_string(header.fragments) + " 1\n";
+    return message;
+}
+
+template <typename Body>
+Bytes
+MakeBody(const Body& body)
+{
+    Bytes bytes(Body::SIZE);
+    body.Write(bytes.data());
+    return bytes;
+}
+
+/** @return a message of every type, and one with a wrong bit. */
+std::vector<Bytes>
+MakeMessages(std::string& text)
+{
+    using Header = FederatedHeader;
+    RepairBody repair;
+    repair.ranges = {{1, 2}, {5, 1}};
+    Bytes repairBytes(repair.GetSize());
+    repair.Write(repairBytes.data());
+    std::vector<Bytes> messages{
+        MakeMessage(Header::JOIN, MakeBody(JoinBody{1, 600, 1000000}), text),
+        MakeMessage(Header::LEAVE, {}, text),
+        MakeMessage(Header::GRANT, MakeBody(GrantBody{1, 2, 3, 4}), text),
+        MakeMessage(Header::ACK, MakeBody(AckBody{Header::GRANT}), text),
+        MakeMessage(Header::MODEL, {}, text),
+        MakeMessage(Header::UPDATE, {}, text),
+        MakeMessage(Header::REPAIR, repairBytes, text),
+        MakeMessage(Header::DONE, MakeBody(DoneBody{OUTCOME_SENT}), text),
+        MakeMessage(Header::UPDATE, {}, text),
+    };
+    messages.back().back() ^= 0x10;
+    text[text.size() - 2] = '0';
+    return messages;
+}
+
+void
+SendDatagrams(Ptr<Socket> socket, const std::vector<Bytes>& messages)
+{
+    for (const Bytes& message : messages)
+    {
+        socket->Send(Create<Packet>(message.data(), static_cast<uint32_t>(message.size())));
+    }
+}
+
+void
+Connect(Ptr<Socket> socket, InetSocketAddress remote)
+{
+    socket->Connect(remote);
+}
+
+void
+SendStream(const std::vector<Bytes>* messages, Ptr<Socket> socket)
+{
+    for (const Bytes& message : *messages)
+    {
+        Bytes framed(4);
+        WriteBigEndian32(static_cast<uint32_t>(message.size()), framed.data());
+        framed.insert(framed.end(), message.begin(), message.end());
+        socket->Send(Create<Packet>(framed.data(), static_cast<uint32_t>(framed.size())));
+    }
+}
+
+void
+Ignore(Ptr<Socket>)
+{
+}
+
+} // namespace
+
+/** @ingroup federated-tests A folder for captures. */
+class Wireshark : public FederatedTestFolder
+{
+  protected:
+    /** Send messages over a link of their own and capture them. */
+    std::string Capture(const std::vector<Bytes>& messages, bool stream, uint32_t segmentSize)
+    {
+        const std::string path = GetFolder() + "/capture.pcap";
+        NodeContainer nodes(2);
+        PointToPointHelper link;
+        link.SetDeviceAttribute("DataRate", StringValue("1Mbps"));
+        const auto devices = link.Install(nodes);
+        InternetStackHelper().Install(nodes);
+        Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
+        const auto interfaces = addresses.Assign(devices);
+        link.EnablePcap(path, devices.Get(0), false, true);
+
+        const auto factory = stream ? TcpSocketFactory::GetTypeId() : UdpSocketFactory::GetTypeId();
+        const auto receiver = Socket::CreateSocket(nodes.Get(1), factory);
+        const auto sender = Socket::CreateSocket(nodes.Get(0), factory);
+        receiver->Bind(InetSocketAddress(Ipv4Address::GetAny(), 50000));
+        const InetSocketAddress remote(interfaces.GetAddress(1), 50000);
+        Simulator::Schedule(Seconds(0), &Connect, sender, remote);
+        if (stream)
+        {
+            sender->SetAttribute("SegmentSize", UintegerValue(segmentSize));
+            receiver->Listen();
+            sender->SetConnectCallback(MakeBoundCallback(&SendStream, &messages),
+                                       MakeCallback(&Ignore));
+        }
+        else
+        {
+            Simulator::Schedule(Seconds(1), &SendDatagrams, sender, messages);
+        }
+        Simulator::Stop(Seconds(10));
+        Simulator::Run();
+        Simulator::Destroy();
+        return path;
+    }
+
+    /** Run tshark with our dissector and compare the messages that it shows. */
+    static int Check(const std::string& capture, const std::string& expected)
+    {
+        const std::string program = FEDERATED_SOURCE_DIR "/tools/wireshark/test";
+        return std::system((program + " '" + capture + "' '" + expected + "'").c_str());
+    }
+
+    void SetUp() override
+    {
+        if (std::system("command -v tshark >/dev/null") != 0)
+        {
+            GTEST_SKIP() << "tshark is not installed";
+        }
+    }
+};
+
+TEST_F(Wireshark, ShowsEveryTypeOfMessageInDatagrams)
+{
+    std::string text;
+    const auto messages = MakeMessages(text);
+    EXPECT_EQ(Check(Capture(messages, false, 0), Write("expected", text)), 0);
+}
+
+TEST_F(Wireshark, ShowsMessagesThatBeginAndEndAnywhereInAStream)
+{
+    for (const uint32_t segmentSize : {53U, 536U})
+    {
+        std::string text;
+        const auto messages = MakeMessages(text);
+        const std::string capture = Capture(messages, true, segmentSize);
+        EXPECT_EQ(Check(capture, Write("expected", text)), 0);
+    }
+}

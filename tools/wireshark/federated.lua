@@ -1,0 +1,299 @@
+-- SPDX-License-Identifier: GPL-2.0-only
+-- Wireshark dissector of the module's protocol (the diagram is in model/wire/federated-header.h).
+--
+--     tshark -X lua_script:tools/wireshark/federated.lua -r FILE.pcap -Y 'federated.type == "update"'
+--
+-- Messages are found on any port by how they begin: 'F', 'L' and the version, over TCP behind the
+-- length that frames them. Where that fails, as in a capture that starts inside a stream, set the
+-- port: -o federated.port:4000, or Decode As.
+
+local VERSION = 1
+local FIXED_SIZE = 44
+local INTERVAL_SIZE = 12
+local MAX_SIZE = FIXED_SIZE + 255 * INTERVAL_SIZE + 65535
+local ALL_DEVICES = 0xffffffff
+local PORT_TYPE_TCP = 2
+
+local JOIN, LEAVE, GRANT, ACK, MODEL, UPDATE, REPAIR, DONE = 1, 2, 3, 4, 5, 6, 7, 8
+local types = {
+    [JOIN] = "join", [LEAVE] = "leave", [GRANT] = "grant", [ACK] = "ack",
+    [MODEL] = "model", [UPDATE] = "update", [REPAIR] = "repair", [DONE] = "done",
+}
+local outcomes = { [0] = "sent", [1] = "model incomplete", [2] = "not finite", [3] = "no time" }
+local BAD, GOOD, UNVERIFIED = 0, 1, 2
+local statuses = { [BAD] = "bad", [GOOD] = "good", [UNVERIFIED] = "unverified" }
+
+local federated = Proto("federated", "Federated Learning")
+local f = {
+    length = ProtoField.uint32("federated.length", "Length of the message (TCP)"),
+    version = ProtoField.uint8("federated.version", "Version"),
+    type = ProtoField.uint8("federated.type", "Type", base.DEC, types),
+    sequence = ProtoField.uint32("federated.sequence", "Sequence"),
+    round = ProtoField.uint32("federated.round", "Round"),
+    device = ProtoField.uint32("federated.device", "Device"),
+    fragment = ProtoField.uint32("federated.fragment", "Fragment, from 0"),
+    fragments = ProtoField.uint32("federated.fragments", "Fragments"),
+    first = ProtoField.uint32("federated.first", "First coordinate"),
+    coordinates = ProtoField.uint32("federated.coordinates", "Coordinates"),
+    bits = ProtoField.uint8("federated.bits", "Bits of a coordinate"),
+    intervals = ProtoField.uint8("federated.intervals", "Intervals"),
+    interval_end = ProtoField.uint32("federated.interval.end", "End (one past the last coordinate)"),
+    interval_low = ProtoField.float("federated.interval.low", "Low"),
+    interval_high = ProtoField.float("federated.interval.high", "High"),
+    payload_length = ProtoField.uint16("federated.payload_length", "Payload length"),
+    distortion = ProtoField.float("federated.distortion", "Distortion of a coordinate"),
+    checksum = ProtoField.uint32("federated.checksum", "Checksum (CRC-32C)", base.HEX),
+    status = ProtoField.uint8("federated.checksum.status", "Checksum status", base.DEC, statuses),
+    group = ProtoField.uint32("federated.join.group", "Group"),
+    samples = ProtoField.uint32("federated.join.samples", "Training samples"),
+    training = ProtoField.uint64("federated.join.training_ns", "Training time (ns)"),
+    model_end = ProtoField.uint64("federated.grant.model_end_ns", "End of the model (ns)"),
+    slot_start = ProtoField.uint64("federated.grant.slot_start_ns", "Start of the slot (ns)"),
+    slot_length = ProtoField.uint64("federated.grant.slot_length_ns", "Length of the slot (ns)"),
+    deadline = ProtoField.uint64("federated.grant.deadline_ns", "Deadline (ns)"),
+    ack_type = ProtoField.uint8("federated.ack.type", "Acknowledged type", base.DEC, types),
+    repair_first = ProtoField.uint32("federated.repair.first", "First missing fragment"),
+    repair_count = ProtoField.uint32("federated.repair.count", "Missing fragments"),
+    outcome = ProtoField.uint8("federated.done.outcome", "Outcome", base.DEC, outcomes),
+    payload = ProtoField.bytes("federated.payload", "Payload"),
+}
+federated.fields = f
+local bad_checksum = ProtoExpert.new("federated.checksum.bad", "bad checksum",
+                                     expert.group.CHECKSUM, expert.severity.ERROR)
+local bad_lengths = ProtoExpert.new("federated.malformed", "lengths that contradict each other",
+                                    expert.group.MALFORMED, expert.severity.ERROR)
+federated.experts = { bad_checksum, bad_lengths }
+federated.prefs.port = Pref.uint("Port", 0, "UDP and TCP port of the fusion center; 0: find messages")
+
+-- The checksum -------------------------------------------------------------------------------
+
+local band, bxor, rshift = bit.band, bit.bxor, bit.rshift
+local crc_table = {}
+for byte = 0, 255 do
+    local crc = byte
+    for _ = 1, 8 do
+        crc = bxor(rshift(crc, 1), band(crc, 1) * 0x82f63b78)
+    end
+    crc_table[byte] = crc
+end
+
+local function add_to_crc(crc, bytes)
+    for i = 1, #bytes do
+        crc = bxor(rshift(crc, 8), crc_table[band(bxor(crc, bytes:byte(i)), 0xff)])
+    end
+    return crc
+end
+
+-- The checksum of a message, taken with its own field at 0.
+local function get_checksum(tvb)
+    local crc = add_to_crc(0xffffffff, tvb:raw(0, 40) .. "\0\0\0\0")
+    if tvb:len() > FIXED_SIZE then
+        crc = add_to_crc(crc, tvb:raw(FIXED_SIZE))
+    end
+    return bxor(crc, 0xffffffff) % 0x100000000
+end
+
+-- One message --------------------------------------------------------------------------------
+
+local bodies = {
+    [JOIN] = function(body, tree)
+        tree:add(f.group, body(0, 4))
+        tree:add(f.samples, body(4, 4))
+        tree:add(f.training, body(8, 8))
+    end,
+    [GRANT] = function(body, tree)
+        tree:add(f.model_end, body(0, 8))
+        tree:add(f.slot_start, body(8, 8))
+        tree:add(f.slot_length, body(16, 8))
+        tree:add(f.deadline, body(24, 8))
+    end,
+    [ACK] = function(body, tree)
+        tree:add(f.ack_type, body(0, 1))
+    end,
+    [REPAIR] = function(body, tree)
+        for at = 0, body:len() - 8, 8 do
+            tree:add(f.repair_first, body(at, 4))
+            tree:add(f.repair_count, body(at + 4, 4))
+        end
+    end,
+    [DONE] = function(body, tree)
+        tree:add(f.outcome, body(0, 1))
+    end,
+}
+local body_sizes = { [JOIN] = 16, [GRANT] = 32, [ACK] = 1, [REPAIR] = 8, [DONE] = 1 }
+
+-- The message in one line, for the info column.
+local function describe(tvb, type, body)
+    local name = types[type] or "unknown"
+    local parts = { name }
+    if type == ACK and body and body:len() >= 1 then
+        parts[1] = string.format("ack of %s %u", types[body(0, 1):uint()] or "unknown",
+                                 tvb(4, 4):uint())
+    end
+    if type ~= JOIN and type ~= LEAVE then
+        parts[#parts + 1] = "round " .. tvb(8, 4):uint()
+    end
+    local device = tvb(12, 4):uint()
+    if device ~= ALL_DEVICES then
+        parts[#parts + 1] = "device " .. device
+    end
+    if type == JOIN or type == GRANT or type == MODEL or type == UPDATE then
+        parts[#parts + 1] = "bits " .. tvb(32, 1):uint()
+    end
+    if type == MODEL or type == UPDATE then
+        parts[#parts + 1] = string.format("fragment %u/%u", tvb(16, 4):uint() + 1,
+                                          tvb(20, 4):uint())
+    end
+    if type == DONE and body and body:len() >= 1 then
+        parts[#parts + 1] = outcomes[body(0, 1):uint()] or "unknown"
+    end
+    return table.concat(parts, " ")
+end
+
+local PROTOCOL = "FEDERATED"
+
+local function show(pinfo, text)
+    if tostring(pinfo.cols.protocol) == PROTOCOL then -- not the first message of the packet
+        pinfo.cols.info:append("; " .. text)
+    else
+        pinfo.cols.protocol = PROTOCOL
+        pinfo.cols.info = text
+    end
+end
+
+-- Dissect one message, which is all of tvb.
+local function dissect_message(tvb, pinfo, tree)
+    local size = tvb:len()
+    if size < FIXED_SIZE or tvb:raw(0, 2) ~= "FL" then
+        show(pinfo, "[not a message]")
+        tree:add(federated, tvb(), "Federated Learning [not a message]")
+        return
+    end
+    local type = tvb(3, 1):uint()
+    local intervals = tvb(33, 1):uint()
+    local header_size = FIXED_SIZE + intervals * INTERVAL_SIZE
+    local lengths_agree = header_size + tvb(34, 2):uint() == tvb:reported_len()
+    local body = lengths_agree and header_size < size and tvb(header_size) or nil
+
+    local status = UNVERIFIED -- where the capture has only the beginning of the packet
+    if size == tvb:reported_len() then
+        status = get_checksum(tvb) == tvb(40, 4):uint() and GOOD or BAD
+    end
+    local text = describe(tvb, type, body)
+    if status == BAD then
+        text = text .. " [bad checksum]"
+    end
+    show(pinfo, text)
+
+    local top = tree:add(federated, tvb(), "Federated Learning, " .. text)
+    top:add(f.version, tvb(2, 1))
+    top:add(f.type, tvb(3, 1))
+    top:add(f.sequence, tvb(4, 4))
+    top:add(f.round, tvb(8, 4))
+    local device = top:add(f.device, tvb(12, 4))
+    if tvb(12, 4):uint() == ALL_DEVICES then
+        device:append_text(" (all)")
+    end
+    top:add(f.fragment, tvb(16, 4))
+    top:add(f.fragments, tvb(20, 4))
+    top:add(f.first, tvb(24, 4))
+    top:add(f.coordinates, tvb(28, 4))
+    top:add(f.bits, tvb(32, 1))
+    local list = top:add(f.intervals, tvb(33, 1))
+    top:add(f.payload_length, tvb(34, 2))
+    local distortion = top:add(f.distortion, tvb(36, 4))
+    if tvb(36, 4):float() ~= tvb(36, 4):float() then
+        distortion:append_text(" (not reported)")
+    end
+    local checksum = top:add(f.checksum, tvb(40, 4))
+    checksum:append_text(" [" .. statuses[status] .. "]")
+    checksum:add(f.status, tvb(40, 4), status):set_generated()
+    if status == BAD then
+        checksum:add_proto_expert_info(bad_checksum)
+    end
+    if not lengths_agree then
+        top:add_proto_expert_info(bad_lengths)
+        return
+    end
+    for i = 0, intervals - 1 do
+        local at = FIXED_SIZE + i * INTERVAL_SIZE
+        if at + INTERVAL_SIZE > size then
+            return
+        end
+        list:add(f.interval_end, tvb(at, 4))
+        list:add(f.interval_low, tvb(at + 4, 4))
+        list:add(f.interval_high, tvb(at + 8, 4))
+    end
+    if body and bodies[type] and body:len() >= body_sizes[type] then
+        bodies[type](body, top)
+    elseif body then
+        top:add(f.payload, body)
+    end
+end
+
+-- Transports ---------------------------------------------------------------------------------
+
+-- The length of the message at an offset of a TCP stream, with the four bytes that hold it.
+local function get_framed_length(tvb, _, offset)
+    local length = tvb(offset, 4):uint()
+    if length < FIXED_SIZE or length > MAX_SIZE then
+        return tvb:len() - offset -- not one of our streams: swallow what is there
+    end
+    return 4 + length
+end
+
+local function dissect_framed(tvb, pinfo, tree)
+    if tvb:len() > 4 then
+        dissect_message(tvb(4):tvb(), pinfo, tree)
+    end
+    tree:add(f.length, tvb(0, 4))
+    return tvb:len()
+end
+
+-- Called by name and not as federated.dissector, which would go through Wireshark once more and
+-- lose the permission to ask for further segments.
+local function dissect(tvb, pinfo, tree)
+    if pinfo.port_type == PORT_TYPE_TCP then
+        dissect_tcp_pdus(tvb, tree, 4, get_framed_length, dissect_framed)
+    else
+        dissect_message(tvb, pinfo, tree)
+    end
+    return tvb:len()
+end
+federated.dissector = dissect
+
+local BEGIN = "FL" .. string.char(VERSION)
+
+federated:register_heuristic("udp", function(tvb, pinfo, tree)
+    if tvb:len() < FIXED_SIZE or tvb:raw(0, 3) ~= BEGIN then
+        return false
+    end
+    dissect(tvb, pinfo, tree)
+    return true
+end)
+
+federated:register_heuristic("tcp", function(tvb, pinfo, tree)
+    if tvb:len() < 7 or tvb:raw(4, 3) ~= BEGIN then
+        return false
+    end
+    pinfo.conversation = federated -- later segments may begin anywhere
+    dissect(tvb, pinfo, tree)
+    return true
+end)
+
+local ports = { DissectorTable.get("udp.port"), DissectorTable.get("tcp.port") }
+for _, port in ipairs(ports) do
+    port:add_for_decode_as(federated)
+end
+local current = 0
+function federated.prefs_changed()
+    for _, port in ipairs(ports) do
+        if current > 0 then
+            port:remove(current, federated)
+        end
+        if federated.prefs.port > 0 then
+            port:add(federated.prefs.port, federated)
+        end
+    end
+    current = federated.prefs.port
+end
