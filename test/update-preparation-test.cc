@@ -135,3 +135,19 @@ TEST(Intervals, OnlyTheFixedOneIsPublic)
     EXPECT_TRUE(CreateObject<MaxAbsInterval>()->IsDataDependent());
     EXPECT_TRUE(CreateObject<MinMaxInterval>()->IsDataDependent());
 }
+
+TEST(Intervals, GiveThePrivacyContextOfTheirDevice)
+{
+    const auto fixed =
+        CreateObjectWithAttributes<FixedInterval>("Low", DoubleValue(-3), "High", DoubleValue(5));
+    const PrivacyContext open = fixed->GetPrivacyContext(CLIP_L1, 100, 4);
+    EXPECT_EQ(open.bits, 4U);
+    EXPECT_TRUE(open.intervalIsPublic);
+    EXPECT_EQ(open.low, -3);
+    EXPECT_EQ(open.high, 5);
+    EXPECT_EQ(open.clipNorm, CLIP_L1);
+    EXPECT_EQ(open.clipBound, 100);
+    EXPECT_FALSE(CreateObject<MaxAbsInterval>()->GetPrivacyContext(CLIP_L2, 1, 2).intervalIsPublic);
+    EXPECT_FALSE(
+        CreateObject<MinMaxInterval>()->GetPrivacyContext(CLIP_NONE, 0, 2).intervalIsPublic);
+}

@@ -35,9 +35,11 @@ FixedInterval::GetTypeId()
 }
 
 bool
-FixedInterval::DoIsDataDependent() const
+FixedInterval::DoGetPublicInterval(double& low, double& high) const
 {
-    return false;
+    low = m_low;
+    high = m_high;
+    return true;
 }
 
 std::pair<float, float>

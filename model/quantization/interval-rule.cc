@@ -43,7 +43,26 @@ IntervalRule::GetIntervals(const float* values, const std::vector<std::size_t>& 
 bool
 IntervalRule::IsDataDependent() const
 {
-    return DoIsDataDependent();
+    double low;
+    double high;
+    return !DoGetPublicInterval(low, high);
+}
+
+PrivacyContext
+IntervalRule::GetPrivacyContext(ClipNorm norm, double bound, unsigned bits) const
+{
+    PrivacyContext context;
+    context.bits = bits;
+    context.intervalIsPublic = DoGetPublicInterval(context.low, context.high);
+    context.clipNorm = norm;
+    context.clipBound = bound;
+    return context;
+}
+
+bool
+IntervalRule::DoGetPublicInterval(double&, double&) const
+{
+    return false;
 }
 
 } // namespace ns3

@@ -4,6 +4,7 @@
 #define INTERVAL_RULE_H
 
 #include "level-grid.h"
+#include "privacy-claim.h"
 
 #include "ns3/object.h"
 
@@ -36,12 +37,24 @@ class IntervalRule : public Object
     /** @return whether the intervals depend on the update: then they reveal something about it. */
     bool IsDataDependent() const;
 
+    /**
+     * @param norm The norm that the device clips.
+     * @param bound C, if a norm is clipped.
+     * @param bits Resolution of the device.
+     * @return the configuration of a device with this rule, for Quantizer::GetPrivacyClaim().
+     */
+    PrivacyContext GetPrivacyContext(ClipNorm norm, double bound, unsigned bits) const;
+
   protected:
     bool m_perLayer = false; //!< Each layer has an interval of its own.
 
   private:
-    /** @copydoc IsDataDependent */
-    virtual bool DoIsDataDependent() const = 0;
+    /**
+     * @param [out] low Lower end of the one interval of all updates, if there is one.
+     * @param [out] high Its upper end.
+     * @return whether there is one. By default not: intervals depend on the data.
+     */
+    virtual bool DoGetPublicInterval(double& low, double& high) const;
 
     /**
      * @param values Coordinates.

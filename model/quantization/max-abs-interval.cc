@@ -28,12 +28,6 @@ MaxAbsInterval::GetTypeId()
     return tid;
 }
 
-bool
-MaxAbsInterval::DoIsDataDependent() const
-{
-    return true;
-}
-
 std::pair<float, float>
 MaxAbsInterval::DoGetInterval(const float* values, std::size_t count) const
 {

@@ -21,7 +21,6 @@ class MaxAbsInterval : public IntervalRule
     static TypeId GetTypeId();
 
   private:
-    bool DoIsDataDependent() const override;
     std::pair<float, float> DoGetInterval(const float* values, std::size_t count) const override;
 };
 

@@ -26,12 +26,6 @@ MinMaxInterval::GetTypeId()
     return tid;
 }
 
-bool
-MinMaxInterval::DoIsDataDependent() const
-{
-    return true;
-}
-
 std::pair<float, float>
 MinMaxInterval::DoGetInterval(const float* values, std::size_t count) const
 {
