@@ -2,9 +2,12 @@
 
 #include "ns3/worker-pool.h"
 
+#include "ns3/federated-random.h"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <numeric>
 
@@ -98,6 +101,106 @@ TEST(WorkerPool, CanEndWhileJobsRunAndWait)
         }
         EXPECT_EQ(begun, ended) << "a job that began is never cut off";
         EXPECT_EQ(data.use_count(), 1) << "jobs that never began are destroyed";
+    }
+}
+
+TEST(WorkerPool, CancelDropsAJobThatHasNotBegun)
+{
+    std::atomic<bool> release{false};
+    auto data = std::make_shared<int>(0);
+    WorkerPool pool(2);
+    const auto block = [&release](std::size_t)
+    {
+        while (!release)
+        {
+            std::this_thread::yield();
+        }
+    };
+    const auto first = pool.Submit(block);
+    const auto second = pool.Submit(block);
+    std::vector<WorkerPool::Ticket> tickets;
+    for (int k = 0; k < 3; ++k)
+    {
+        tickets.push_back(pool.Submit([data](std::size_t) { ++*data; }));
+    }
+    pool.Cancel(tickets[1]);
+    EXPECT_EQ(data.use_count(), 3) << "what the job held is gone";
+    pool.Wait(tickets[1]); // at once, while the others wait for a worker
+    pool.Cancel(tickets[1]);
+    release = true;
+    for (auto ticket : {first, second, tickets[0], tickets[2]})
+    {
+        pool.Wait(ticket);
+    }
+    EXPECT_EQ(data.use_count(), 1);
+}
+
+TEST(WorkerPool, CancelWaitsForAJobThatRuns)
+{
+    std::atomic<bool> begun{false};
+    bool ended = false; // without a lock
+    WorkerPool pool(2);
+    const auto ticket = pool.Submit(
+        [&begun, &ended](std::size_t)
+        {
+            begun = true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            ended = true;
+        });
+    while (!begun)
+    {
+        std::this_thread::yield();
+    }
+    pool.Cancel(ticket);
+    EXPECT_TRUE(ended);
+}
+
+TEST(WorkerPool, CancelOfAnEndedJobHasNoEffect)
+{
+    for (std::size_t workers : {1, 2})
+    {
+        WorkerPool pool(workers);
+        int runs = 0;
+        const auto ticket = pool.Submit([&runs](std::size_t) { ++runs; });
+        pool.Wait(ticket);
+        pool.Cancel(ticket);
+        EXPECT_EQ(runs, 1);
+        pool.Wait(pool.Submit([&runs](std::size_t) { ++runs; }));
+        EXPECT_EQ(runs, 2);
+    }
+}
+
+TEST(WorkerPool, NothingOfACancelledJobIsTouched)
+{
+    WorkerPool pool(3);
+    FederatedRandom random(5);
+    for (int repeat = 0; repeat < 300; ++repeat)
+    {
+        constexpr std::size_t JOBS = 20;
+        std::vector<std::unique_ptr<int>> memory(JOBS); // without a lock
+        std::vector<WorkerPool::Ticket> tickets(JOBS);
+        for (std::size_t k = 0; k < JOBS; ++k)
+        {
+            memory[k] = std::make_unique<int>(0);
+            tickets[k] = pool.Submit([value = memory[k].get()](std::size_t) { ++*value; });
+        }
+        std::vector<std::size_t> order(JOBS);
+        std::iota(order.begin(), order.end(), 0);
+        random.Shuffle(order);
+        for (std::size_t k : order)
+        {
+            if (k % 3 == 0)
+            {
+                pool.Wait(tickets[k]);
+                EXPECT_EQ(*memory[k], 1);
+            }
+            else
+            {
+                pool.Cancel(tickets[k]);
+                EXPECT_LE(*memory[k], 1);
+            }
+            memory[k].reset();
+        }
     }
 }
 
