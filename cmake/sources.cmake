@@ -135,6 +135,7 @@ set(federated_headers
 set(federated_test_sources
     test/allocation-counter.cc
     test/bit-packer-test.cc
+    test/channel-test.cc
     test/cluster-sizes-test.cc
     test/convergence-bound-test.cc
     test/convergence-lemmas-test.cc
@@ -151,6 +152,7 @@ set(federated_test_sources
     test/fragment-assembler-test.cc
     test/fragmentation-test.cc
     test/fusion-test.cc
+    test/learning-task-test.cc
     test/local-trainer-test.cc
     test/message-bodies-test.cc
     test/model-evaluator-test.cc

@@ -239,6 +239,7 @@ LearningTask::Begin(std::shared_ptr<LocalUpdate> update)
                     "LearningTask: device " << update->device
                                             << " has no quantizer or no interval rule");
     update->quantizer->GetWireBits(update->bits); // checks the resolution
+    update->distortion = std::numeric_limits<double>::quiet_NaN();
     update->valid = false;
     return m_pool->Submit([this, update = std::move(update)](std::size_t worker)
                           { Compute(*update, m_workers[worker]); });

@@ -43,12 +43,12 @@ struct LocalUpdate
     std::vector<IntervalRange> intervals; //!< The intervals of the payload; empty if not valid.
     double loss = 0;                      //!< Mean of the batches' losses.
     double clipFactor = 0;                //!< What the clip multiplied the update by; 0: not valid.
-    double distortion = std::numeric_limits<double>::quiet_NaN(); //!< D/d, the expected squared
-                                                                  //!< error of a coordinate against
-                                                                  //!< the clipped update; NaN
-                                                                  //!< unless it is wanted.
-    bool valid = false; //!< False until the work is done, and if the update cannot be sent because
-                        //!< a coordinate is infinite or NaN.
+    /** D/d: the expected squared error of a coordinate, against the clipped update; NaN unless it
+       is wanted. */
+    double distortion = std::numeric_limits<double>::quiet_NaN();
+    /** False until the work is done, and if a coordinate is infinite or NaN: nothing must be sent.
+     */
+    bool valid = false;
 };
 
 } // namespace ns3
