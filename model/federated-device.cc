@@ -483,7 +483,9 @@ FederatedDevice::HandleAck(const FederatedHeader& header, const uint8_t* payload
     }
     if (m_controlTries == 0 || header.sequence != m_control.sequence || body.type != m_control.type)
     {
-        return DROP_DUPLICATE;
+        // A grant may overtake the acknowledgment of the DONE before it.
+        return static_cast<int32_t>(header.sequence - m_sequence) <= 0 ? DROP_REASONS
+                                                                       : DROP_UNEXPECTED;
     }
     m_controlTries = 0;
     m_controlEvent.Cancel();
@@ -727,10 +729,10 @@ FederatedDevice::FinishTraining()
         return;
     }
     session.phase = WAITING;
-    const bool floats = session.wireBits == Quantizer::FLOAT_BITS;
-    if (floats)
+    if (session.wireBits == Quantizer::FLOAT_BITS &&
+        m_quantizer->GetCellDistortion(-1, 1, session.bits) == 0)
     {
-        update.intervals.clear(); // floats are decoded without them
+        update.intervals.clear(); // they would tell nothing about floats that are exact
     }
     session.fragments =
         PlanFragments(m_task->GetDimension(), session.wireBits, update.intervals, m_fragmentSize);

@@ -901,11 +901,7 @@ FusionCenter::PlanSlots(const std::vector<uint32_t>& selected)
         m_participantsOfRound[device] = std::move(participant);
         if (slotLengths.count(wireBits) == 0)
         {
-            std::vector<IntervalRange> interval;
-            if (wireBits != Quantizer::FLOAT_BITS)
-            {
-                interval.push_back({0, dimension, 0, 0});
-            }
+            const std::vector<IntervalRange> interval{{0, dimension, 0, 0}};
             const auto plan = PlanFragments(dimension, wireBits, interval, m_fragmentSize);
             slotLengths[wireBits] =
                 rateTime(static_cast<double>(GetMessagesSize(plan, wireBits)), m_uplinkRate);

@@ -243,7 +243,8 @@ TEST_F(Federation, ADeviceMayTrainOnPreviousValuesInstead)
     SetForAll("FragmentSize", UintegerValue(100));
     SetForDevices("IncompleteModel", StringValue("use-previous"));
     SetForDevices("RepairDelay", TimeValue(Seconds(2))); // too late
-    // The first round goes well.
+    SetForDevices("TimePerSample", StringValue("ns3::ConstantRandomVariable[Constant=0.001]"));
+    // The first round, of more than 100 ms, goes well.
     Simulator::Schedule(
         MilliSeconds(100), &Federation::SetLoss, this, GetDeviceEnd(0), MakeLoss(0.3, 10));
     Run();

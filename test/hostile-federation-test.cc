@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "federation.h"
+
+#include "ns3/federated-random.h"
+#include "ns3/message-bodies.h"
+#include "ns3/udp-socket-factory.h"
+
+#include <map>
+#include <numeric>
+
+using namespace ns3;
+
+namespace
+{
+
+/** A node on a link of its own that sends whatever may hurt, to the center and all devices. */
+class Attacker
+{
+  public:
+    Attacker(Ptr<Node> node, std::vector<Address> targets, TypeId protocol)
+        : m_node(node),
+          m_targets(std::move(targets)),
+          m_protocol(protocol),
+          m_random(99)
+    {
+    }
+
+    /** Remember a real message, to replay or damage it later. */
+    void Overhear(Ptr<const Packet> packet)
+    {
+        std::vector<uint8_t> bytes(packet->GetSize());
+        packet->CopyData(bytes.data(), packet->GetSize());
+        if (m_heard.size() < 500)
+        {
+            m_heard.push_back(std::move(bytes));
+        }
+        else
+        {
+            m_heard[m_random.Below(500)] = std::move(bytes);
+        }
+    }
+
+    /** Send messages, one every interval. */
+    void Attack(uint32_t left, Time interval)
+    {
+        const std::vector<uint8_t> message = MakeMessage();
+        const Address& target = m_targets[m_random.Below(static_cast<uint32_t>(m_targets.size()))];
+        if (m_protocol == UdpSocketFactory::GetTypeId())
+        {
+            if (!m_socket)
+            {
+                m_socket = Socket::CreateSocket(m_node, m_protocol);
+                m_socket->Bind();
+            }
+            m_socket->SendTo(
+                Create<Packet>(message.data(), static_cast<uint32_t>(message.size())), 0, target);
+        }
+        else
+        {
+            SendOverTcp(message, m_targets.front());
+        }
+        ++sent;
+        if (left > 1)
+        {
+            Simulator::Schedule(interval, &Attacker::Attack, this, left - 1, interval);
+        }
+    }
+
+    uint32_t sent = 0;
+
+  private:
+    /** Every twentieth message over a new connection, framed or not. */
+    void SendOverTcp(const std::vector<uint8_t>& message, const Address& target)
+    {
+        if (sent % 20 == 0)
+        {
+            m_socket = Socket::CreateSocket(m_node, m_protocol);
+            m_socket->Bind();
+            m_socket->Connect(target);
+        }
+        std::vector<uint8_t> frame;
+        if (m_random.Below(10) > 0)
+        {
+            const auto size = static_cast<uint32_t>(message.size());
+            for (int shift : {24, 16, 8, 0})
+            {
+                frame.push_back(static_cast<uint8_t>(size >> shift));
+            }
+        }
+        frame.insert(frame.end(), message.begin(), message.end());
+        m_socket->Send(Create<Packet>(frame.data(), static_cast<uint32_t>(frame.size())));
+    }
+
+    std::vector<uint8_t> MakeMessage()
+    {
+        std::vector<uint8_t> message;
+        const uint32_t kind = m_random.Below(5);
+        if (kind == 0 || m_heard.empty()) // random bytes
+        {
+            message.resize(m_random.Below(300));
+            for (auto& byte : message)
+            {
+                byte = static_cast<uint8_t>(m_random());
+            }
+            return message;
+        }
+        if (kind == 1) // well formed, with a stolen identity
+        {
+            return Forge();
+        }
+        message = m_heard[m_random.Below(static_cast<uint32_t>(m_heard.size()))];
+        if (kind == 2) // a bit flipped
+        {
+            message[m_random.Below(static_cast<uint32_t>(message.size()))] ^=
+                static_cast<uint8_t>(1U << m_random.Below(8));
+        }
+        else if (kind == 3) // truncated
+        {
+            message.resize(m_random.Below(static_cast<uint32_t>(message.size())));
+        }
+        return message; // or replayed
+    }
+
+    std::vector<uint8_t> Forge()
+    {
+        FederatedHeader header;
+        header.type = static_cast<FederatedHeader::Type>(1 + m_random.Below(8));
+        header.sequence = m_random();
+        header.round = m_random.Below(20);
+        header.device = m_random.Below(6);
+        std::vector<uint8_t> body;
+        switch (header.type)
+        {
+        case FederatedHeader::JOIN:
+            header.bits = 2;
+            body.resize(JoinBody::SIZE);
+            JoinBody{m_random.Below(3), 1000000, 0}.Write(body.data());
+            break;
+        case FederatedHeader::GRANT:
+            header.bits = 16;
+            header.fragments = 1;
+            header.coordinates = 260;
+            body.resize(GrantBody::SIZE);
+            GrantBody{0, 0, 0, 1000000000000}.Write(body.data());
+            break;
+        case FederatedHeader::ACK:
+            body.resize(AckBody::SIZE);
+            AckBody{FederatedHeader::GRANT}.Write(body.data());
+            break;
+        case FederatedHeader::MODEL:
+        case FederatedHeader::UPDATE:
+            header.fragments = 1;
+            header.coordinates = 260;
+            header.bits = 32;
+            body.resize(4 * 260, 0x7f); // huge floats
+            break;
+        case FederatedHeader::REPAIR:
+        {
+            RepairBody repair;
+            repair.ranges = {{0, 0xffffffff}};
+            body.resize(repair.GetSize());
+            repair.Write(body.data());
+            break;
+        }
+        case FederatedHeader::DONE:
+            body.resize(DoneBody::SIZE);
+            DoneBody{}.Write(body.data());
+            break;
+        default:
+            break;
+        }
+        header.Seal(body.data(), body.size());
+        std::vector<uint8_t> message(header.GetSize());
+        header.Write(message.data());
+        message.insert(message.end(), body.begin(), body.end());
+        return message;
+    }
+
+    Ptr<Node> m_node;
+    std::vector<Address> m_targets;
+    TypeId m_protocol;
+    FederatedRandom m_random;
+    Ptr<Socket> m_socket;
+    std::vector<std::vector<uint8_t>> m_heard;
+};
+
+class HostileFederation : public Federation
+{
+  public:
+    /** @return the model that five devices learn, with or without an attacker. */
+    std::vector<float> Learn(uint32_t attacks, TypeId protocol)
+    {
+        Build(5);
+        SetForAll("Protocol", TypeIdValue(protocol));
+        center->SetAttribute("Rounds", UintegerValue(20));
+        center->SetAttribute("Deadline", TimeValue(Hours(1)));
+        NodeContainer extra;
+        extra.Create(1);
+        InternetStackHelper().Install(extra);
+        PointToPointHelper p2p;
+        p2p.SetDeviceAttribute("DataRate", StringValue("1Gbps"));
+        Ipv4AddressHelper addresses("10.9.0.0", "255.255.255.252");
+        addresses.Assign(p2p.Install(nodes.Get(0), extra.Get(0)));
+        Ipv4StaticRoutingHelper routing;
+        routing.GetStaticRouting(extra.Get(0)->GetObject<Ipv4>())
+            ->SetDefaultRoute(Ipv4Address("10.9.0.1"), 1);
+        std::vector<Address> targets{InetSocketAddress(Ipv4Address("10.9.0.1"), PORT)};
+        for (uint32_t i = 0; i < 5; ++i)
+        {
+            auto ipv4 = nodes.Get(i + 1)->GetObject<Ipv4>();
+            routing.GetStaticRouting(ipv4)->SetDefaultRoute(
+                Ipv4Address::ConvertFrom(SocketAddress(remotes[i]).ip), 1);
+            // The device's socket has the first ephemeral port.
+            targets.emplace_back(InetSocketAddress(ipv4->GetAddress(1, 0).GetLocal(), 49153));
+        }
+        attacker = std::make_unique<Attacker>(extra.Get(0), targets, protocol);
+        center->TraceConnectWithoutContext("Tx", MakeCallback(&Attacker::Overhear, attacker.get()));
+        for (auto& device : apps)
+        {
+            device->TraceConnectWithoutContext("Tx",
+                                               MakeCallback(&Attacker::Overhear, attacker.get()));
+        }
+        if (attacks > 0)
+        {
+            Simulator::Schedule(
+                MilliSeconds(10), &Attacker::Attack, attacker.get(), attacks, MicroSeconds(80));
+        }
+        Run();
+        EXPECT_EQ(rounds.size(), 20U);
+        return center->GetModel();
+    }
+
+    /** @return what the center dropped, over all reasons. */
+    uint64_t GetAllDropped() const
+    {
+        uint64_t sum = 0;
+        for (uint8_t reason = 0; reason < DROP_REASONS; ++reason)
+        {
+            sum += center->GetDropped(static_cast<DropReason>(reason));
+        }
+        return sum;
+    }
+
+    std::unique_ptr<Attacker> attacker;
+};
+
+} // namespace
+
+TEST_F(HostileFederation, TenThousandHostileMessagesDoNotChangeTheModel)
+{
+    const auto udp = UdpSocketFactory::GetTypeId();
+    const std::vector<float> peaceful = Learn(0, udp);
+    EXPECT_EQ(GetAllDropped(), 0U);
+    EXPECT_EQ(Learn(10000, udp), peaceful);
+    EXPECT_EQ(attacker->sent, 10000U);
+    EXPECT_EQ(center->GetJoined(), 5U);
+    // A sixth of the messages goes to the center, the rest to the devices.
+    EXPECT_NEAR(static_cast<double>(GetAllDropped()), 10000.0 / 6, 250);
+    for (DropReason reason :
+         {DROP_MALFORMED, DROP_CHECKSUM, DROP_FOREIGN, DROP_UNKNOWN, DROP_UNEXPECTED})
+    {
+        EXPECT_GT(center->GetDropped(reason), 0U) << GetDropReasonName(reason);
+    }
+    for (const auto& device : apps)
+    {
+        EXPECT_NEAR(static_cast<double>(device->GetDropped(DROP_FOREIGN)), 10000.0 / 6, 250);
+    }
+    uint64_t recorded = 0;
+    for (const auto& record : rounds)
+    {
+        recorded += std::accumulate(record.drops.begin(), record.drops.end(), uint64_t{0});
+    }
+    EXPECT_GT(recorded, 0U);
+}
+
+TEST_F(HostileFederation, NeitherDoTheyOverTcp)
+{
+    const auto tcp = TcpSocketFactory::GetTypeId();
+    const std::vector<float> peaceful = Learn(0, tcp);
+    EXPECT_EQ(GetAllDropped(), 0U);
+    EXPECT_EQ(Learn(10000, tcp), peaceful);
+    EXPECT_EQ(center->GetJoined(), 5U);
+    EXPECT_GT(GetAllDropped(), 1000U);
+    EXPECT_GT(center->GetDropped(DROP_MALFORMED), 0U);
+    EXPECT_GT(center->GetDropped(DROP_FOREIGN), 0U);
+}
+
+TEST_F(HostileFederation, AnIdentityIsBoundToTheAddressThatWasNamedInAdvance)
+{
+    Build(2);
+    center->SetAttribute("JoinTimeout", TimeValue(MilliSeconds(50)));
+    center->BindDevice(0, Ipv4Address("192.168.7.7"));
+    apps[0]->SetStopTime(Seconds(5)); // it would try for ever
+    Run();
+    EXPECT_GT(center->GetDropped(DROP_FOREIGN), 0U);
+    EXPECT_EQ(rounds.back().joined, 1U);
+    EXPECT_FALSE(apps[0]->HasJoined());
+}
+
+TEST_F(HostileFederation, ADeviceGivesNoMorePrecisionThanItHas)
+{
+    Build(2);
+    apps[0]->SetAttribute("Bits", UintegerValue(1)); // the center takes its group to have 2
+    center->SetAttribute("JoinTimeout", TimeValue(MilliSeconds(50)));
+    apps[0]->SetStopTime(Seconds(5));
+    Run();
+    EXPECT_GT(center->GetDropped(DROP_INVALID), 0U);
+    EXPECT_TRUE(sent.empty() || sent.front().device == 1);
+}
