@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-only
 -- Wireshark dissector of the module's protocol (the diagram is in model/wire/federated-header.h).
 --
---     tshark -X lua_script:tools/wireshark/federated.lua -r FILE.pcap -Y 'federated.type == "update"'
+--     tshark -X lua_script:tools/wireshark/federated.lua -r FILE.pcap -Y 'federated.round == 3'
 --
 -- Messages are found on any port by how they begin: 'F', 'L' and the version, over TCP behind the
 -- length that frames them. Where that fails, as in a capture that starts inside a stream, set the
@@ -37,7 +37,7 @@ local f = {
     coordinates = ProtoField.uint32("federated.coordinates", "Coordinates"),
     bits = ProtoField.uint8("federated.bits", "Bits of a coordinate"),
     intervals = ProtoField.uint8("federated.intervals", "Intervals"),
-    interval_end = ProtoField.uint32("federated.interval.end", "End (one past the last coordinate)"),
+    interval_end = ProtoField.uint32("federated.interval.end", "End (one past the last)"),
     interval_low = ProtoField.float("federated.interval.low", "Low"),
     interval_high = ProtoField.float("federated.interval.high", "High"),
     payload_length = ProtoField.uint16("federated.payload_length", "Payload length"),
@@ -63,7 +63,7 @@ local bad_checksum = ProtoExpert.new("federated.checksum.bad", "bad checksum",
 local bad_lengths = ProtoExpert.new("federated.malformed", "lengths that contradict each other",
                                     expert.group.MALFORMED, expert.severity.ERROR)
 federated.experts = { bad_checksum, bad_lengths }
-federated.prefs.port = Pref.uint("Port", 0, "UDP and TCP port of the fusion center; 0: find messages")
+federated.prefs.port = Pref.uint("Port", 0, "UDP and TCP port of the center; 0: find it")
 
 -- The checksum -------------------------------------------------------------------------------
 
