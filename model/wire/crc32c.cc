@@ -33,15 +33,6 @@ Reverse(uint32_t word)
     return reversed;
 }
 
-/** Crc32c on any machine. */
-uint32_t
-GetByBoost(const uint8_t* bytes, std::size_t count, uint32_t crc)
-{
-    boost::crc_optimal<32, 0x1edc6f41, 0, 0xffffffff, true, true> sum(Reverse(~crc));
-    sum.process_bytes(bytes, count);
-    return sum.checksum();
-}
-
 #ifdef __x86_64__
 
 constexpr std::size_t LANE = 64; // longest lane, in words of eight bytes
@@ -118,6 +109,14 @@ GetByHardware(const uint8_t* bytes, std::size_t count, uint32_t crc)
 } // namespace
 
 uint32_t
+PortableCrc32c(const uint8_t* bytes, std::size_t count, uint32_t crc)
+{
+    boost::crc_optimal<32, 0x1edc6f41, 0, 0xffffffff, true, true> sum(Reverse(~crc));
+    sum.process_bytes(bytes, count);
+    return sum.checksum();
+}
+
+uint32_t
 Crc32c(const uint8_t* bytes, std::size_t count, uint32_t crc)
 {
 #ifdef __x86_64__
@@ -126,7 +125,7 @@ Crc32c(const uint8_t* bytes, std::size_t count, uint32_t crc)
         return GetByHardware(bytes, count, crc);
     }
 #endif
-    return GetByBoost(bytes, count, crc);
+    return PortableCrc32c(bytes, count, crc);
 }
 
 } // namespace ns3
