@@ -276,7 +276,7 @@ TEST(FederatedHeader, RandomFieldsUnderARightChecksumNeverCrashAndAreCheckedAgai
         bytes[3] %= 10;
         bytes[33] = static_cast<uint8_t>(random.Below(3));
         bytes[34] = 0;
-        bytes[35] = static_cast<uint8_t>(bytes.size() - 44 - 12 * bytes[33]);
+        bytes[35] = static_cast<uint8_t>(bytes.size() - 44 - 12UL * bytes[33]);
         std::memset(bytes.data() + 40, 0, 4);
         WriteBigEndian32(Crc32c(bytes.data(), bytes.size()), bytes.data() + 40);
         const auto result = Read(bytes, header);

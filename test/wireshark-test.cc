@@ -133,11 +133,6 @@ SendStream(const std::vector<Bytes>* messages, Ptr<Socket> socket)
     }
 }
 
-void
-Ignore(Ptr<Socket>)
-{
-}
-
 } // namespace
 
 /** @ingroup federated-tests A folder for captures. */
@@ -147,7 +142,7 @@ class Wireshark : public FederatedTestFolder
     /** Send messages over a link of their own and capture them. */
     std::string Capture(const std::vector<Bytes>& messages, bool stream, uint32_t segmentSize)
     {
-        const std::string path = GetFolder() + "/capture.pcap";
+        std::string path = GetFolder() + "/capture.pcap";
         NodeContainer nodes(2);
         PointToPointHelper link;
         link.SetDeviceAttribute("DataRate", StringValue("1Mbps"));
@@ -168,7 +163,7 @@ class Wireshark : public FederatedTestFolder
             sender->SetAttribute("SegmentSize", UintegerValue(segmentSize));
             receiver->Listen();
             sender->SetConnectCallback(MakeBoundCallback(&SendStream, &messages),
-                                       MakeCallback(&Ignore));
+                                       MakeNullCallback<void, Ptr<Socket>>());
         }
         else
         {
