@@ -190,9 +190,9 @@ class LearningTask : public Object
     void Compute(LocalUpdate& update, Worker& worker);
 
     // Attributes
-    Ptr<LearningModel> m_model; //!< The model.
-    Pixels m_pixels;            //!< What a pixel value means.
-    uint32_t m_threads;         //!< Number of threads; 0 for one per core.
+    Ptr<LearningModel> m_model;    //!< The model.
+    Pixels m_pixels = PIXELS_UNIT; //!< What a pixel value means.
+    uint32_t m_threads = 0;        //!< Number of threads; 0 for one per core.
 
     // State
     FederatedData m_data;                         //!< Training and test set.
