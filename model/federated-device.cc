@@ -242,6 +242,7 @@ FederatedDevice::StartApplication()
 {
     NS_LOG_FUNCTION(this);
     m_center = SocketAddress(m_remote);
+    m_centerAddress = m_center.Get();
     NS_ABORT_MSG_IF(!m_center.IsValid(),
                     "FederatedDevice: Remote of device " << m_id
                                                          << " is not the address of a center");
@@ -296,13 +297,13 @@ FederatedDevice::Open()
     {
         m_socket->SetConnectCallback(MakeCallback(&FederatedDevice::HandleConnected, this),
                                      MakeCallback(&FederatedDevice::HandleNotConnected, this));
-        if (m_socket->Connect(m_center.Get()) != 0)
+        if (m_socket->Connect(m_centerAddress) != 0)
         {
             HandleNotConnected(m_socket);
         }
         return;
     }
-    m_socket->Connect(m_center.Get());
+    m_socket->Connect(m_centerAddress);
     m_socket->SetRecvCallback(MakeCallback(&FederatedDevice::HandleDatagrams, this));
     const SocketAddress group(m_multicast);
     if (group.IsValid())
@@ -391,7 +392,7 @@ FederatedDevice::HandleDatagrams(Ptr<Socket> socket)
     while (Ptr<Packet> packet = socket->RecvFrom(from))
     {
         const uint32_t size = packet->GetSize();
-        if (SocketAddress(from) != m_center)
+        if (from != m_centerAddress && SocketAddress(from) != m_center)
         {
             Drop(DROP_FOREIGN, from, size);
             continue;

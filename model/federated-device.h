@@ -370,6 +370,7 @@ class FederatedDevice : public Application
     bool m_joined = false;              //!< The center knows the device.
     bool m_leaving = false;             //!< The device left.
     SocketAddress m_center;             //!< The center.
+    Address m_centerAddress;            //!< The same, as sockets give it: the quick comparison.
     Ptr<Socket> m_socket;               //!< UDP, or TCP while it connects.
     Ptr<Socket> m_multicastSocket;      //!< UDP, for models.
     Ptr<MessageStream> m_stream;        //!< TCP.

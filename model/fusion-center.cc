@@ -376,7 +376,6 @@ FusionCenter::StopApplication()
         participant->repeat.Cancel();
     }
     m_participantsOfRound.clear();
-    m_modelMessages.clear();
     for (auto& [stream, device] : m_streams)
     {
         stream->Close();
@@ -671,6 +670,7 @@ FusionCenter::HandleJoin(const FederatedHeader& header,
     member.heard = true;
     member.ip = from.ip;
     member.address = from;
+    member.destination = from.Get();
     member.stream = stream;
     member.group = body.group;
     member.samples = body.samples;
@@ -771,7 +771,7 @@ FusionCenter::SendTo(const Member& member, const Ptr<Packet>& message)
     }
     else if (m_socket)
     {
-        m_socket->SendTo(message, 0, member.address.Get());
+        m_socket->SendTo(message, 0, member.destination);
     }
 }
 
@@ -961,55 +961,44 @@ FusionCenter::SendGrant(uint32_t device)
     }
 }
 
-void
-FusionCenter::MakeModelMessages()
+Ptr<Packet>
+FusionCenter::MakeModelMessage(std::size_t index)
 {
-    std::vector<uint8_t> swapped;
-    const auto* bytes = reinterpret_cast<const uint8_t*>(m_model.data());
-    if (!LITTLE_ENDIAN_HOST)
+    const Fragment& fragment = m_modelPlan[index];
+    m_sent.type = FederatedHeader::MODEL;
+    m_sent.sequence = m_modelSequence + static_cast<uint32_t>(index);
+    m_sent.round = m_round;
+    m_sent.device = FederatedHeader::ALL_DEVICES;
+    FillFragment(fragment, index, m_modelPlan.size(), Quantizer::FLOAT_BITS, {}, m_sent);
+    const float* values = &m_model[fragment.begin];
+    const std::size_t size = fragment.GetPayloadSize(Quantizer::FLOAT_BITS);
+    if (LITTLE_ENDIAN_HOST)
     {
-        swapped.resize(4 * m_model.size());
-        for (std::size_t i = 0; i < m_model.size(); ++i)
-        {
-            WriteLittleEndianFloat(m_model[i], &swapped[4 * i]);
-        }
-        bytes = swapped.data();
+        return MakeMessage(m_sent, reinterpret_cast<const uint8_t*>(values), size);
     }
-    m_modelMessages.clear();
-    m_modelMessages.reserve(m_modelPlan.size());
-    FederatedHeader header;
-    header.type = FederatedHeader::MODEL;
-    header.round = m_round;
-    header.device = FederatedHeader::ALL_DEVICES;
-    for (std::size_t i = 0; i < m_modelPlan.size(); ++i)
+    std::vector<uint8_t> swapped(size);
+    for (std::size_t i = 0; i < fragment.end - fragment.begin; ++i)
     {
-        const Fragment& fragment = m_modelPlan[i];
-        header.sequence = ++m_sequence;
-        FillFragment(fragment, i, m_modelPlan.size(), Quantizer::FLOAT_BITS, {}, header);
-        m_modelMessages.push_back(
-            MakeMessage(header,
-                        bytes + fragment.GetPayloadOffset(Quantizer::FLOAT_BITS),
-                        fragment.GetPayloadSize(Quantizer::FLOAT_BITS)));
+        WriteLittleEndianFloat(values[i], &swapped[4 * i]);
     }
+    return MakeMessage(m_sent, swapped.data(), size);
 }
 
 void
 FusionCenter::SendModel()
 {
-    MakeModelMessages();
+    // The same fragment is the same message for everyone, however often it is sent.
+    m_modelSequence = m_sequence + 1;
+    m_sequence += static_cast<uint32_t>(m_modelPlan.size());
     m_sending.clear();
-    m_multicastNext = m_modelMessages.size();
+    m_multicastNext = m_modelPlan.size();
     if (m_protocol == TcpSocketFactory::GetTypeId())
     {
-        // Paced by the connection. It may break, so look the device up each time.
-        std::vector<uint32_t> devices;
-        for (const auto& [device, participant] : m_participantsOfRound)
+        // Paced by the connections, whose queues share the messages.
+        for (std::size_t i = 0; i < m_modelPlan.size(); ++i)
         {
-            devices.push_back(device);
-        }
-        for (uint32_t device : devices)
-        {
-            for (const auto& message : m_modelMessages)
+            const Ptr<Packet> message = MakeModelMessage(i);
+            for (const auto& [device, participant] : m_participantsOfRound)
             {
                 const Member& member = m_members.at(device);
                 if (member.joined)
@@ -1028,7 +1017,7 @@ FusionCenter::SendModel()
     {
         for (auto& [device, participant] : m_participantsOfRound)
         {
-            participant->pending.assign(1, {0, static_cast<uint32_t>(m_modelMessages.size())});
+            participant->pending.assign(1, {0, static_cast<uint32_t>(m_modelPlan.size())});
             m_sending.push_back(device);
         }
     }
@@ -1038,14 +1027,15 @@ FusionCenter::SendModel()
 void
 FusionCenter::SendModelFragment()
 {
-    Ptr<Packet> message;
-    if (m_multicastNext < m_modelMessages.size())
+    uint32_t size = 0;
+    if (m_multicastNext < m_modelPlan.size())
     {
-        message = m_modelMessages[m_multicastNext++];
+        const Ptr<Packet> message = MakeModelMessage(m_multicastNext++);
+        size = message->GetSize();
         m_txTrace(message);
-        m_socket->SendTo(message->Copy(), 0, SocketAddress(m_multicast).Get());
+        m_socket->SendTo(message, 0, SocketAddress(m_multicast).Get());
     }
-    while (!message && !m_sending.empty())
+    while (size == 0 && !m_sending.empty())
     {
         const uint32_t device = m_sending.front();
         Participant& participant = *m_participantsOfRound.at(device);
@@ -1056,19 +1046,19 @@ FusionCenter::SendModelFragment()
             continue;
         }
         auto& [first, count] = participant.pending.front();
-        message = m_modelMessages[first];
+        const Ptr<Packet> message = MakeModelMessage(first);
+        size = message->GetSize();
         ++first;
         if (--count == 0)
         {
             participant.pending.pop_front();
         }
-        SendTo(member, message->Copy());
+        SendTo(member, message);
     }
-    if (message)
+    if (size > 0)
     {
-        m_sendEvent = Simulator::Schedule(m_downlinkRate.CalculateBytesTxTime(message->GetSize()),
-                                          &FusionCenter::SendModelFragment,
-                                          this);
+        m_sendEvent = Simulator::Schedule(
+            m_downlinkRate.CalculateBytesTxTime(size), &FusionCenter::SendModelFragment, this);
     }
 }
 
@@ -1082,7 +1072,7 @@ FusionCenter::HandleRepair(const FederatedHeader& header,
     {
         return DROP_MALFORMED;
     }
-    const auto fragments = static_cast<uint32_t>(m_modelMessages.size());
+    const auto fragments = static_cast<uint32_t>(m_modelPlan.size());
     for (const auto& [first, count] : body.ranges)
     {
         if (first >= fragments || count > fragments - first)
@@ -1238,7 +1228,6 @@ FusionCenter::EndRound()
             m_task->EvaluateTrain(m_model.data(), m_trainSamples ? m_trainSamples : all).loss;
     }
     m_participantsOfRound.clear();
-    m_modelMessages.clear();
     m_sending.clear();
     NS_LOG_INFO("Round " << m_round << " ends with " << record.received << " updates"
                          << (record.skipped ? ", skipped" : ""));

@@ -165,6 +165,7 @@ class FusionCenter : public Application
         bool reserved = false;     //!< Its address was named in advance.
         Address ip;                //!< What it is bound to; invalid if it is not.
         SocketAddress address;     //!< Where it is.
+        Address destination;       //!< The same, as sockets take it.
         Ptr<MessageStream> stream; //!< Its connection (TCP).
         uint32_t group = 0;        //!< Its group.
         uint32_t samples = 0;      //!< Samples that it has.
@@ -378,8 +379,11 @@ class FusionCenter : public Application
      */
     void SendGrant(uint32_t device);
 
-    /** Make the messages of the model. */
-    void MakeModelMessages();
+    /**
+     * @param index Index of a fragment of the model.
+     * @return its message.
+     */
+    Ptr<Packet> MakeModelMessage(std::size_t index);
 
     /** Begin to send the model. */
     void SendModel();
@@ -475,18 +479,19 @@ class FusionCenter : public Application
     Time m_roundStart;                       //!< When it began.
     double m_roundBudget = 0;                //!< Its B.
     std::map<uint32_t, std::unique_ptr<Participant>> m_participantsOfRound; //!< By identifier.
-    uint32_t m_unanswered = 0;                //!< Participants that have not answered.
-    std::vector<Fragment> m_modelPlan;        //!< How the model is cut.
-    std::vector<Ptr<Packet>> m_modelMessages; //!< The model of this round.
-    std::size_t m_multicastNext = 0;          //!< Next message to multicast.
-    std::deque<uint32_t> m_sending;           //!< Participants with pending fragments.
-    EventId m_joinEvent;                      //!< Ends the wait for devices.
-    EventId m_roundEvent;                     //!< Starts or ends a round.
-    EventId m_sendEvent;                      //!< Sends the next fragment.
-    FederatedHeader m_received;               //!< Header of the message that is being read.
-    DropCounters m_drops{};                   //!< What was dropped.
-    DropCounters m_dropsBefore{};             //!< What was, until the end of the last round.
-    uint32_t m_mostAnswered = 0;              //!< Largest R_u.
+    uint32_t m_unanswered = 0;         //!< Participants that have not answered.
+    std::vector<Fragment> m_modelPlan; //!< How the model is cut.
+    uint32_t m_modelSequence = 0;      //!< Sequence number of its first message.
+    std::size_t m_multicastNext = 0;   //!< Next message to multicast.
+    std::deque<uint32_t> m_sending;    //!< Participants with pending fragments.
+    EventId m_joinEvent;               //!< Ends the wait for devices.
+    EventId m_roundEvent;              //!< Starts or ends a round.
+    EventId m_sendEvent;               //!< Sends the next fragment.
+    FederatedHeader m_sent;            //!< Header of the fragment that is being sent.
+    FederatedHeader m_received;        //!< Header of the message that is being read.
+    DropCounters m_drops{};            //!< What was dropped.
+    DropCounters m_dropsBefore{};      //!< What was, until the end of the last round.
+    uint32_t m_mostAnswered = 0;       //!< Largest R_u.
 
     // Trace sources
     TracedCallback<uint32_t, const std::vector<uint32_t>&> m_roundStartTrace; //!< RoundStart.

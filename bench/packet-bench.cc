@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+/*
+ * What a message of ours costs beside a packet of ns-3's own applications.
+ *
+ *   sender ------ 1 Gb/s ------ receiver
+ *
+ * Side by side, in turns: a FusionCenter that sends its model to a FederatedDevice round by round,
+ * and a UdpClient that sends as many packets of the same size to a PacketSink. Both pay for one
+ * event, one packet, UDP, IP, queue disc and link; ours carries real bytes under a checksum, and
+ * puts the model together. Training and quantization are not counted.
+ *
+ *   packet-bench
+ */
+
+#include "ns3/address.h"
+#include "ns3/federated-device.h"
+#include "ns3/fusion-center.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-address-helper.h"
+#include "ns3/logistic-model.h"
+#include "ns3/node-container.h"
+#include "ns3/packet-sink-helper.h"
+#include "ns3/point-to-point-helper.h"
+#include "ns3/pointer.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/udp-client-server-helper.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+
+constexpr uint32_t SIZE = 1400; // bytes of a message
+constexpr uint32_t ROUNDS = 60;
+constexpr uint32_t CLASSES = 250; // 785 kB of model
+constexpr uint16_t PORT = 4242;
+
+uint64_t g_packets = 0; // sent in the current run
+
+void
+CountPacket(Ptr<const Packet>)
+{
+    ++g_packets;
+}
+
+double
+GetCpuSeconds()
+{
+    timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+NodeContainer
+MakeNodes(Ipv4Address& address)
+{
+    NodeContainer nodes;
+    nodes.Create(2);
+    InternetStackHelper().Install(nodes);
+    PointToPointHelper p2p;
+    p2p.SetDeviceAttribute("DataRate", StringValue("1Gbps"));
+    Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.252");
+    address = addresses.Assign(p2p.Install(nodes)).GetAddress(0);
+    return nodes;
+}
+
+/** @return CPU seconds of our applications without training. */
+double
+RunOurs(const FederatedData& data)
+{
+    Ipv4Address address;
+    const NodeContainer nodes = MakeNodes(address);
+    auto task = CreateObject<LearningTask>();
+    task->SetData(data);
+    task->SetModel(CreateObject<LogisticModel>());
+    task->SetPartition(FederatedPartition::Iid(), {1});
+    task->SetAttribute("Threads", UintegerValue(1));
+    auto center = CreateObject<FusionCenter>();
+    center->SetAttribute("Task", PointerValue(task));
+    center->SetAttribute("GroupBits", StringValue("1"));
+    center->SetAttribute("Participants", UintegerValue(1));
+    center->SetAttribute("ExpectedDevices", UintegerValue(1));
+    center->SetAttribute("Rounds", UintegerValue(ROUNDS));
+    center->SetAttribute("EvaluationInterval", UintegerValue(0));
+    center->SetAttribute("DownlinkRate", StringValue("100Mbps"));
+    center->SetAttribute("FragmentSize", UintegerValue(SIZE));
+    center->TraceConnectWithoutContext("Tx", MakeCallback(&CountPacket));
+    nodes.Get(0)->AddApplication(center);
+    auto device = CreateObject<FederatedDevice>();
+    device->SetAttribute("Task", PointerValue(task));
+    device->SetAttribute("Bits", UintegerValue(1));
+    device->SetAttribute("Steps", UintegerValue(1));
+    device->SetAttribute("BatchSize", UintegerValue(1));
+    device->SetAttribute("Remote", AddressValue(InetSocketAddress(address, PORT)));
+    device->TraceConnectWithoutContext("Tx", MakeCallback(&CountPacket));
+    nodes.Get(1)->AddApplication(device);
+    task->GetDimension(); // prepares what is not to be measured
+    const double start = GetCpuSeconds();
+    Simulator::Run();
+    const double cost = GetCpuSeconds() - start - task->GetTrainingSeconds();
+    Simulator::Destroy();
+    return cost;
+}
+
+/** @return CPU seconds of ns-3's own applications for as many packets. */
+double
+RunTheirs(uint64_t packets)
+{
+    Ipv4Address address;
+    const NodeContainer nodes = MakeNodes(address);
+    PacketSinkHelper sink("ns3::UdpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), PORT));
+    sink.Install(nodes.Get(0));
+    UdpClientHelper client(InetSocketAddress(address, PORT));
+    client.SetAttribute("MaxPackets", UintegerValue(packets));
+    client.SetAttribute("Interval", TimeValue(MicroSeconds(112)));
+    client.SetAttribute("PacketSize", UintegerValue(SIZE));
+    client.Install(nodes.Get(1));
+    const double start = GetCpuSeconds();
+    Simulator::Run();
+    const double cost = GetCpuSeconds() - start;
+    Simulator::Destroy();
+    return cost;
+}
+
+} // namespace
+
+int
+main()
+{
+    const FederatedData data = FederatedData::MakeSynthetic(1, 500, 10, 28, 28, CLASSES);
+    std::vector<double> ratios;
+    for (int turn = 0; turn < 9; ++turn)
+    {
+        g_packets = 0;
+        const double ours = RunOurs(data);
+        const double theirs = RunTheirs(g_packets);
+        const auto packets = static_cast<double>(g_packets);
+        ratios.push_back(ours / theirs);
+        std::printf("%6.0f messages: ours %6.0f ns, UdpClient and PacketSink %6.0f ns, ratio %.3f\n",
+                    packets,
+                    ours / packets * 1e9,
+                    theirs / packets * 1e9,
+                    ratios.back());
+    }
+    std::nth_element(ratios.begin(), ratios.begin() + 4, ratios.end());
+    std::printf("median ratio %.3f (at most 1.15)\n", ratios[4]);
+    return 0;
+}
