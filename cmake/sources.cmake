@@ -1,8 +1,12 @@
 # The one list of files, for all three builds. The wscript reads it too: one path a line.
 set(federated_sources
     helper/federated-command-line.cc
+    helper/federated-helper.cc
     helper/federated-output-file.cc
+    helper/federated-progress.cc
     helper/federated-result-line.cc
+    helper/federated-star-helper.cc
+    helper/federated-trace-writer.cc
     model/channel/bit-budget.cc
     model/channel/fixed-bit-budget.cc
     model/channel/fixed-link-noise.cc
@@ -63,8 +67,12 @@ set(federated_sources
 # Headers that others may include; those that only a .cc beside them includes are not listed.
 set(federated_headers
     helper/federated-command-line.h
+    helper/federated-helper.h
     helper/federated-output-file.h
+    helper/federated-progress.h
     helper/federated-result-line.h
+    helper/federated-star-helper.h
+    helper/federated-trace-writer.h
     model/channel/bit-budget.h
     model/channel/fixed-bit-budget.h
     model/channel/fixed-link-noise.h
@@ -167,4 +175,7 @@ set(federated_test_sources
 
 set(federated_examples
     federated-distortion
+    federated-minimal
+    federated-paper
+    federated-star
 )

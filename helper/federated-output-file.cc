@@ -51,6 +51,36 @@ FederatedOutputFile::Commit(std::string& error)
         error = "Cannot write '" + m_path + "': the disk is full or failed.";
         return false;
     }
+    return Rename(error);
+}
+
+bool
+FederatedOutputFile::Publish(std::string& error)
+{
+    if (!m_created)
+    {
+        error = "Cannot write '" + m_path +
+                "': " + (m_createError.empty() ? "it was published before" : m_createError) + ".";
+        return false;
+    }
+    return Flush(error) && Rename(error);
+}
+
+bool
+FederatedOutputFile::Flush(std::string& error)
+{
+    m_stream.flush();
+    if (!m_stream)
+    {
+        error = "Cannot write '" + m_path + "': the disk is full or failed.";
+        return false;
+    }
+    return true;
+}
+
+bool
+FederatedOutputFile::Rename(std::string& error)
+{
     std::error_code status;
     std::filesystem::rename(m_partPath, m_path, status);
     if (status)

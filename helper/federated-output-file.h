@@ -14,7 +14,8 @@ namespace ns3
  * @brief A file that appears under its name only when it is complete.
  *
  * What is written goes to PATH.part, which Commit renames to PATH; without Commit it is removed,
- * and what PATH held before stays.
+ * and what PATH held before stays. A file that others read while it grows is put in place by
+ * Publish instead, and flushed whenever it ends with a whole row.
  */
 class FederatedOutputFile
 {
@@ -38,7 +39,28 @@ class FederatedOutputFile
      */
     bool Commit(std::string& error);
 
+    /**
+     * Put the file in place with what it holds so far, which must be whole rows; more may follow.
+     * @param [out] error On failure, one sentence with the path and what was wrong.
+     * @return whether the file is in place.
+     */
+    bool Publish(std::string& error);
+
+    /**
+     * Let others read what was written.
+     * @param [out] error On failure, one sentence with the path and what was wrong.
+     * @return whether nothing that was written so far got lost.
+     */
+    bool Flush(std::string& error);
+
   private:
+    /**
+     * Rename PATH.part to PATH.
+     * @param [out] error On failure, one sentence.
+     * @return whether it succeeded.
+     */
+    bool Rename(std::string& error);
+
     std::string m_path;        //!< Path of the file.
     std::string m_partPath;    //!< Where it is being written.
     std::ofstream m_stream;    //!< What is being written.

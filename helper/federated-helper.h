@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FEDERATED_HELPER_H
+#define FEDERATED_HELPER_H
+
+#include "federated-result-line.h"
+#include "federated-trace-writer.h"
+
+#include "ns3/application-container.h"
+#include "ns3/federated-dataset.h"
+#include "ns3/federated-device.h"
+#include "ns3/federated-partition.h"
+#include "ns3/fusion-center.h"
+#include "ns3/learning-task.h"
+#include "ns3/node-container.h"
+#include "ns3/nstime.h"
+#include "ns3/quantizer.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief Sets up a federation: a FusionCenter on one node, a FederatedDevice on each of the others,
+ * and the LearningTask that they share.
+ *
+ * A profile says how the paper is read (pixels, learning rate, clipping, interval, ...), an
+ * algorithm which quantizer, fusion rule and cluster sizes are used. Attributes that are set here
+ * come after both, so that they win.
+ *
+ * @code
+    FederatedHelper federation;
+    federation.AddGroup(coarse, 2);
+    federation.AddGroup(fine, 4);
+    federation.SetData(data);
+    if (!federation.Check(error)) { ... }
+    federation.Install(centerNode, InetSocketAddress(centerAddress, 4242));
+   @endcode
+ *
+ * Random streams are numbered independently of the algorithm, so that equal RngRun gives equal
+ * splits, first models, cluster draws and batches whatever the algorithm is.
+ */
+class FederatedHelper
+{
+  public:
+    /** @return the names of the profiles. */
+    static std::vector<std::string> GetProfiles();
+
+    /** @return the names of the algorithms. */
+    static std::vector<std::string> GetAlgorithms();
+
+    /** Profile sound, algorithm fwo-cso, i.i.d. split, UDP. */
+    FederatedHelper();
+
+    FederatedHelper(const FederatedHelper&) = delete;
+    FederatedHelper& operator=(const FederatedHelper&) = delete;
+
+    /** @param name One of GetProfiles(). */
+    void SetProfile(const std::string& name);
+
+    /** @param name One of GetAlgorithms(). */
+    void SetAlgorithm(const std::string& name);
+
+    /**
+     * @param epsilon epsilon_1, of one coordinate of one update: the same-cell epsilon of the
+     * paper's quantizer, and 1/d of that of LaplaceSQ.
+     */
+    void SetEpsilon(double epsilon);
+
+    /**
+     * Use another quantizer than the one of the algorithm; its attributes stay as they are.
+     * @param quantizer The quantizer.
+     */
+    void SetQuantizer(Ptr<Quantizer> quantizer);
+
+    /**
+     * Add a group of devices; devices are numbered from 0 on, group by group.
+     * @param nodes Their nodes.
+     * @param bits Their resolution, b.
+     */
+    void AddGroup(const NodeContainer& nodes, unsigned bits);
+
+    /** @param data Training and test set. */
+    void SetData(const FederatedData& data);
+
+    /** @param partition How the training set is split. */
+    void SetPartition(const FederatedPartition& partition);
+
+    /** @param protocol udp or tcp. */
+    void SetProtocol(const std::string& protocol);
+
+    /**
+     * Devices start one after the other, so that they do not all join at the same instant.
+     * @param spacing Time from one start to the next.
+     */
+    void SetJoinSpacing(const Time& spacing);
+
+    /**
+     * @param name Name of an attribute of FusionCenter.
+     * @param value Its value.
+     */
+    void SetCenterAttribute(const std::string& name, const AttributeValue& value);
+
+    /**
+     * @param name Name of an attribute of FederatedDevice.
+     * @param value Its value, for every device; a strategy that is named by a text is made anew for
+     * each.
+     */
+    void SetDeviceAttribute(const std::string& name, const AttributeValue& value);
+
+    /**
+     * @param name Name of an attribute of LearningTask.
+     * @param value Its value.
+     */
+    void SetTaskAttribute(const std::string& name, const AttributeValue& value);
+
+    /** @return the task that center and devices share. */
+    Ptr<LearningTask> GetTask() const;
+
+    /**
+     * Find out whether all that was set fits together. Nothing is installed.
+     * @param [out] error On failure, one sentence that says what is wrong.
+     * @return whether Install() will succeed.
+     */
+    bool Check(std::string& error);
+
+    /**
+     * Install the applications, once. Aborts with what Check() says if that fails.
+     *
+     * A device whose node has exactly one usable address of the center's family is bound to it: a
+     * join from anywhere else is dropped.
+     * @param centerNode Node of the fusion center.
+     * @param centerAddress Address and port of the center as the devices reach it
+     * (InetSocketAddress or Inet6SocketAddress).
+     * @return the center, then the devices in the order of their numbers.
+     */
+    ApplicationContainer Install(Ptr<Node> centerNode, const Address& centerAddress);
+
+    /** @return the center, once it is installed. */
+    Ptr<FusionCenter> GetCenter() const;
+
+    /**
+     * Fix the random streams in use, before or after Install(). Without this the helper fixes
+     * numbers of its own.
+     * @param stream First stream number.
+     * @return how many streams are used.
+     */
+    int64_t AssignStreams(int64_t stream);
+
+    /**
+     * Write PREFIX-rounds.csv and PREFIX-links.csv; after Install().
+     * @param prefix Start of the paths.
+     * @param [out] error On failure, one sentence with the path and what was wrong.
+     * @param links Whether the links are written too.
+     * @return whether the files could be created.
+     */
+    bool EnableTraces(const std::string& prefix, std::string& error, bool links = true);
+
+    /** Print a line on standard error at the end of each round; after Install(). */
+    void EnableProgress();
+
+    /** Stop the simulation at the end of the last round; after Install(). */
+    void StopWhenFinished();
+
+    /** @return what joins the traces of center and devices, once they are installed. */
+    Ptr<FederatedTraceWriter> GetTraceWriter() const;
+
+  private:
+    /** A reading of the paper. */
+    struct Profile
+    {
+        const char* name;            //!< Its name.
+        LearningTask::Pixels pixels; //!< What a pixel means.
+        double learningRate;         //!< eta_0.
+        double learningRateDecay;    //!< c in eta_0 / (1 + c t).
+        ClipNorm clipNorm;           //!< Norm that is clipped.
+        double clipBound;            //!< C.
+        double halfWidth;            //!< Interval [-h, h]; 0: [-max|v|, max|v|] per update.
+        bool exactDistortion;        //!< Whether FWO takes what devices report.
+        double clusterConstant;      //!< What stands for C in CSO.
+        double laplaceSensitivity;   //!< rho of LaplaceSQ; 0: the step of that update.
+    };
+
+    /** An algorithm. */
+    struct Algorithm
+    {
+        const char* name;         //!< Its name.
+        const char* quantizer;    //!< TypeId of the quantizer.
+        const char* fusionRule;   //!< TypeId of the fusion rule.
+        const char* clusterSizes; //!< TypeId of the cluster-size policy.
+    };
+
+    /** Devices with one resolution. */
+    struct Group
+    {
+        NodeContainer nodes; //!< Their nodes.
+        unsigned bits;       //!< b.
+    };
+
+    /** Attributes by name, in the order in which they were set. */
+    using Attributes = std::vector<std::pair<std::string, Ptr<const AttributeValue>>>;
+
+    static const std::vector<Profile> PROFILES;     //!< All profiles.
+    static const std::vector<Algorithm> ALGORITHMS; //!< All algorithms.
+
+    /**
+     * Find a row of a table.
+     * @param table The table.
+     * @param name The name of the row.
+     * @return the row, or nullptr.
+     */
+    template <typename Row>
+    static const Row* Find(const std::vector<Row>& table, const std::string& name);
+
+    /**
+     * List the names of a table.
+     * @param table The table.
+     * @return the names.
+     */
+    template <typename Row>
+    static std::vector<std::string> ListNames(const std::vector<Row>& table);
+
+    /**
+     * Set attributes.
+     * @param object Of what.
+     * @param attributes The attributes.
+     */
+    static void Apply(const Ptr<Object>& object, const Attributes& attributes);
+
+    /** @return the number of devices. */
+    uint32_t CountDevices() const;
+
+    /** Make quantizer and interval rule, which the center and all devices share. */
+    void MakeStrategies();
+
+    /**
+     * @param address Address and port of the center.
+     * @return the center.
+     */
+    Ptr<FusionCenter> MakeCenter(const Address& address) const;
+
+    /** Number the streams of all that is installed. */
+    void ApplyStreams();
+
+    // Attributes
+    std::string m_profile;            //!< Name of the profile.
+    std::string m_algorithm;          //!< Name of the algorithm.
+    double m_epsilon;                 //!< epsilon_1.
+    Ptr<Quantizer> m_customQuantizer; //!< Instead of that of the algorithm; may be null.
+    std::vector<Group> m_groups;      //!< The devices.
+    FederatedData m_data;             //!< Training and test set.
+    FederatedPartition m_partition;   //!< How the training set is split.
+    std::string m_protocol;           //!< udp or tcp.
+    Time m_joinSpacing;               //!< From one start to the next.
+    Attributes m_centerAttributes;    //!< Of the center.
+    Attributes m_deviceAttributes;    //!< Of every device.
+    Attributes m_taskAttributes;      //!< Of the task.
+    int64_t m_stream;                 //!< First stream.
+
+    // State
+    bool m_checked = false;                      //!< Whether nothing changed since Check().
+    Ptr<LearningTask> m_task;                    //!< What is learned.
+    Ptr<Quantizer> m_quantizer;                  //!< Shared by all.
+    Ptr<IntervalRule> m_interval;                //!< Shared by all.
+    Ptr<FusionCenter> m_center;                  //!< The center.
+    std::vector<Ptr<FederatedDevice>> m_devices; //!< The devices.
+    Ptr<FederatedTraceWriter> m_traces;          //!< Joins the traces.
+};
+
+} // namespace ns3
+
+#endif // FEDERATED_HELPER_H

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "federated-progress.h"
+
+#include "ns3/uinteger.h"
+
+#include <cmath>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+
+namespace ns3
+{
+
+FederatedProgress::FederatedProgress(uint32_t rounds)
+    : m_rounds(rounds),
+      m_start(std::chrono::steady_clock::now())
+{
+}
+
+void
+FederatedProgress::Watch(const Ptr<FusionCenter>& center)
+{
+    UintegerValue rounds;
+    center->GetAttribute("Rounds", rounds);
+    const auto progress =
+        Ptr<FederatedProgress>(new FederatedProgress(static_cast<uint32_t>(rounds.Get())), false);
+    center->TraceConnectWithoutContext("RoundEnd",
+                                       MakeCallback(&FederatedProgress::HandleRoundEnd, progress));
+}
+
+void
+FederatedProgress::HandleRoundEnd(const RoundRecord& record)
+{
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - m_start;
+    const double left = elapsed.count() / record.round * (m_rounds - record.round);
+    std::ostringstream line;
+    line << "round " << record.round << '/' << m_rounds << std::fixed;
+    if (!std::isnan(record.testAccuracy))
+    {
+        line << std::setprecision(4) << "  accuracy " << record.testAccuracy << "  loss "
+             << record.trainLoss;
+    }
+    line << std::setprecision(2) << "  simulated " << record.end.GetSeconds() << " s"
+         << std::setprecision(1) << "  real " << elapsed.count() << " s  left " << left << " s"
+         << (record.skipped ? "  (skipped)" : "") << '\n';
+    std::cerr << line.str();
+}
+
+} // namespace ns3

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "federated-trace-writer.h"
+
+#include <cmath>
+#include <limits>
+#include <locale>
+#include <sstream>
+
+namespace ns3
+{
+
+namespace
+{
+
+/** A row of a table. */
+class Row
+{
+  public:
+    Row()
+    {
+        m_text.imbue(std::locale::classic());
+        m_text.precision(10);
+    }
+
+    /**
+     * Add a value.
+     * @param value The value.
+     * @return this row.
+     */
+    template <typename T>
+    Row& operator<<(const T& value)
+    {
+        m_text << (m_first ? "" : ",") << value;
+        m_first = false;
+        return *this;
+    }
+
+    /**
+     * Add a number.
+     * @param value The number; NaN, which means unknown, becomes an empty value.
+     * @return this row.
+     */
+    Row& operator<<(double value)
+    {
+        m_text << (m_first ? "" : ",");
+        m_first = false;
+        if (!std::isnan(value))
+        {
+            m_text << value;
+        }
+        return *this;
+    }
+
+    /** @return the row with its end. */
+    std::string Get() const
+    {
+        return m_text.str() + "\n";
+    }
+
+  private:
+    std::ostringstream m_text; //!< What was added.
+    bool m_first = true;       //!< Whether nothing was.
+};
+
+constexpr double UNKNOWN = std::numeric_limits<double>::quiet_NaN();
+
+/**
+ * @param ratio A linear ratio.
+ * @return it in dB.
+ */
+double
+ToDb(double ratio)
+{
+    return 10 * std::log10(ratio);
+}
+
+/**
+ * @param sent Fragments sent.
+ * @param received Fragments of these that came.
+ * @return the fraction that got lost; NaN if none was sent.
+ */
+double
+GetFraction(uint64_t sent, uint64_t received)
+{
+    return sent == 0 ? UNKNOWN : 1 - static_cast<double>(received) / static_cast<double>(sent);
+}
+
+} // namespace
+
+void
+FederatedTraceWriter::Watch(const Ptr<FusionCenter>& center)
+{
+    center->TraceConnectWithoutContext(
+        "RoundEnd",
+        MakeCallback(&FederatedTraceWriter::HandleRoundEnd, Ptr<FederatedTraceWriter>(this)));
+}
+
+void
+FederatedTraceWriter::Watch(const Ptr<FederatedDevice>& device)
+{
+    device->TraceConnectWithoutContext(
+        "UpdateSent",
+        MakeCallback(&FederatedTraceWriter::HandleUpdateSent, Ptr<FederatedTraceWriter>(this)));
+}
+
+bool
+FederatedTraceWriter::Open(const std::string& prefix, bool links, std::string& error)
+{
+    m_rounds = std::make_unique<FederatedOutputFile>(prefix + "-rounds.csv");
+    m_rounds->GetStream() << "round,time_s,train_loss,test_accuracy,selected,received,bit_budget,"
+                             "granted_bits,delivered_bits,lost_fraction,mean_snr_db,mean_sigma,"
+                             "same_cell_epsilon,skipped,untouched_fraction,joined,dropped\n";
+    if (links)
+    {
+        m_links = std::make_unique<FederatedOutputFile>(prefix + "-links.csv");
+        m_links->GetStream() << "round,device,group,bits,snr_db,sigma,sent_fragments,"
+                                "received_fragments,weight,distance_m,uplink_s,state\n";
+    }
+    return m_rounds->Publish(error) && (!m_links || m_links->Publish(error));
+}
+
+void
+FederatedTraceWriter::SetDistanceCallback(const DistanceCallback& distance)
+{
+    m_distance = distance;
+}
+
+const RoundRecord&
+FederatedTraceWriter::GetLastRound() const
+{
+    return m_last;
+}
+
+uint64_t
+FederatedTraceWriter::GetSentFragments() const
+{
+    return m_sentFragments;
+}
+
+uint64_t
+FederatedTraceWriter::GetReceivedFragments() const
+{
+    return m_receivedFragments;
+}
+
+double
+FederatedTraceWriter::GetLostFraction() const
+{
+    return GetFraction(m_sentFragments, m_receivedFragments);
+}
+
+FederatedResultLine
+FederatedTraceWriter::GetResult() const
+{
+    FederatedResultLine result;
+    result.AddCount("rounds", m_last.round);
+    result.AddReal("time_s", m_last.end.GetSeconds());
+    result.AddReal("test_accuracy", m_last.testAccuracy);
+    result.AddReal("train_loss", m_last.trainLoss);
+    result.AddReal("lost_fraction", GetLostFraction());
+    return result;
+}
+
+bool
+FederatedTraceWriter::IsComplete(std::string& error) const
+{
+    error = m_error;
+    return error.empty();
+}
+
+void
+FederatedTraceWriter::HandleUpdateSent(const FederatedDevice::SentRecord& record)
+{
+    m_sent[record.device] = record;
+}
+
+const FederatedDevice::SentRecord*
+FederatedTraceWriter::FindSent(uint32_t device, uint32_t round) const
+{
+    const auto found = m_sent.find(device);
+    return found == m_sent.end() || found->second.round != round ? nullptr : &found->second;
+}
+
+void
+FederatedTraceWriter::HandleRoundEnd(const RoundRecord& record)
+{
+    uint64_t sent = 0;
+    uint64_t received = 0;
+    for (const LinkRecord& link : record.links)
+    {
+        if (const auto* device = FindSent(link.device, record.round))
+        {
+            sent += device->fragments;
+            received += link.receivedFragments;
+        }
+    }
+    m_sentFragments += sent;
+    m_receivedFragments += received;
+    m_last = record;
+    if (m_rounds)
+    {
+        WriteRound(record, GetFraction(sent, received));
+    }
+    if (m_links)
+    {
+        WriteLinks(record);
+    }
+    m_sent.clear();
+}
+
+void
+FederatedTraceWriter::WriteRound(const RoundRecord& record, double lostFraction)
+{
+    uint64_t dropped = 0;
+    for (uint64_t count : record.drops)
+    {
+        dropped += count;
+    }
+    Row row;
+    row << record.round << record.end.GetSeconds() << record.trainLoss << record.testAccuracy
+        << record.selected << record.received << record.bitBudget << record.grantedBits
+        << record.deliveredBits << lostFraction << ToDb(record.meanSnr) << record.meanSigma
+        << record.sameCellEpsilon << record.skipped << record.untouchedFraction << record.joined
+        << dropped;
+    m_rounds->GetStream() << row.Get();
+    m_rounds->Flush(m_error);
+}
+
+void
+FederatedTraceWriter::WriteLinks(const RoundRecord& record)
+{
+    for (const LinkRecord& link : record.links)
+    {
+        const auto* sent = FindSent(link.device, record.round);
+        Row row;
+        row << record.round << link.device << link.group << link.bits << ToDb(link.snr)
+            << link.sigma << (sent ? sent->fragments : UNKNOWN) << link.receivedFragments
+            << link.weight << (m_distance.IsNull() ? UNKNOWN : m_distance(link.device))
+            << (sent && link.receivedFragments > 0
+                    ? (link.lastReceived - sent->firstSent).GetSeconds()
+                    : UNKNOWN)
+            << GetParticipantStateName(link.state);
+        m_links->GetStream() << row.Get();
+    }
+    m_links->Flush(m_error);
+}
+
+} // namespace ns3

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FEDERATED_TRACE_WRITER_H
+#define FEDERATED_TRACE_WRITER_H
+
+#include "federated-output-file.h"
+#include "federated-result-line.h"
+
+#include "ns3/callback.h"
+#include "ns3/federated-device.h"
+#include "ns3/fusion-center.h"
+#include "ns3/round-record.h"
+#include "ns3/simple-ref-count.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief Joins what the devices and the fusion center trace, keeps totals, and writes tables.
+ *
+ * PREFIX-rounds.csv has a row for each round, PREFIX-links.csv one for each selected device and
+ * round. Only whole rows are written, and they are flushed at the end of each round, so that a
+ * program can follow a running simulation. A value that nobody knows is empty, never 0.
+ *
+ * How many fragments a device sent, and when it began, comes from the device; all else from the
+ * center. A device that has not said what it sent when the round ends (it had never taken its grant
+ * as far as the center knows, say) is left out of the lost fraction.
+ */
+class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
+{
+  public:
+    /** Gives the distance in meters between a device and the center. */
+    using DistanceCallback = Callback<double, uint32_t>;
+
+    /** @param center A center to listen to. */
+    void Watch(const Ptr<FusionCenter>& center);
+
+    /** @param device A device to listen to. */
+    void Watch(const Ptr<FederatedDevice>& device);
+
+    /**
+     * Create the files. Without this, only totals are kept.
+     * @param prefix Start of the paths.
+     * @param links Whether PREFIX-links.csv is written too.
+     * @param [out] error On failure, one sentence with the path and what was wrong.
+     * @return whether the files are there, with their header rows.
+     */
+    bool Open(const std::string& prefix, bool links, std::string& error);
+
+    /** @param distance Gives the distances; without it they are unknown. */
+    void SetDistanceCallback(const DistanceCallback& distance);
+
+    /** @return the last round that ended; its round is 0 if none did. */
+    const RoundRecord& GetLastRound() const;
+
+    /** @return update fragments that devices sent so far. */
+    uint64_t GetSentFragments() const;
+
+    /** @return how many of these came in time. */
+    uint64_t GetReceivedFragments() const;
+
+    /** @return the fraction of update fragments that got lost; NaN if none was sent. */
+    double GetLostFraction() const;
+
+    /** @return a result line with rounds, time, accuracy, loss and lost fraction. */
+    FederatedResultLine GetResult() const;
+
+    /**
+     * @param [out] error On failure, one sentence with the path and what was wrong.
+     * @return whether all rows so far could be written.
+     */
+    bool IsComplete(std::string& error) const;
+
+  private:
+    /**
+     * @param record What a device sent.
+     */
+    void HandleUpdateSent(const FederatedDevice::SentRecord& record);
+
+    /**
+     * @param record A round that ended.
+     */
+    void HandleRoundEnd(const RoundRecord& record);
+
+    /**
+     * @param device A device.
+     * @param round A round.
+     * @return what the device sent in it; nullptr if that is unknown.
+     */
+    const FederatedDevice::SentRecord* FindSent(uint32_t device, uint32_t round) const;
+
+    /**
+     * @param record The round.
+     * @param lostFraction Its lost fraction, NaN if it is unknown.
+     */
+    void WriteRound(const RoundRecord& record, double lostFraction);
+
+    /**
+     * @param record The round.
+     */
+    void WriteLinks(const RoundRecord& record);
+
+    // Attributes
+    DistanceCallback m_distance; //!< Gives the distances; may be null.
+
+    // State
+    std::unique_ptr<FederatedOutputFile> m_rounds;          //!< A row for each round; may be null.
+    std::unique_ptr<FederatedOutputFile> m_links;           //!< A row for each link; may be null.
+    std::string m_error;                                    //!< The first failure to write.
+    std::map<uint32_t, FederatedDevice::SentRecord> m_sent; //!< What devices sent, by device.
+    RoundRecord m_last;                                     //!< The last round.
+    uint64_t m_sentFragments = 0;                           //!< Sum over rounds.
+    uint64_t m_receivedFragments = 0;                       //!< Sum over rounds.
+};
+
+} // namespace ns3
+
+#endif // FEDERATED_TRACE_WRITER_H
