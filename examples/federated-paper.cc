@@ -5,8 +5,8 @@
  * the channel has the standard deviation that is given.
  *
  *    50 devices, 2 bits, sigma1 ---+
- *                                  +--- center      one link each, 1 Gb/s, 0.1 ms
- *    50 devices, 4 bits, sigma2 ---+
+ *                                  +--- center      one link each: 1 Gb/s, 0.1 ms,
+ *    50 devices, 4 bits, sigma2 ---+                  frames of 9000 bytes
  *
  * Ten devices take part in a round (--participants), with three bits a coordinate for each on
  * average (B = 30). The profile says how the paper is read; "fitted" is a fit to its figures, found
@@ -98,7 +98,13 @@ main(int argc, char* argv[])
     {
         cmd.Fail(error);
     }
+    const uint32_t mtu = 9000;
+    const uint32_t fragmentSize = mtu - 20 - 8; // behind the headers of IPv4 and UDP
+    federation.SetCenterAttribute("FragmentSize", UintegerValue(fragmentSize));
+    federation.SetDeviceAttribute("FragmentSize", UintegerValue(fragmentSize));
+
     FederatedStarHelper star;
+    star.SetMtu(mtu);
     star.Install(NodeContainer(coarse, fine), 0);
     federation.Install(star.GetCenter(), InetSocketAddress(star.GetCenterAddress(), 4242));
     federation.EnableProgress();

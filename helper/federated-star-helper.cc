@@ -9,6 +9,7 @@
 #include "ns3/ipv4.h"
 #include "ns3/node.h"
 #include "ns3/point-to-point-helper.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 
@@ -63,7 +64,8 @@ FederatedStarHelper::FederatedStarHelper()
     : m_deviceRate("1Gbps"),
       m_deviceDelay(MicroSeconds(100)),
       m_trunkRate("10Gbps"),
-      m_trunkDelay(MicroSeconds(100))
+      m_trunkDelay(MicroSeconds(100)),
+      m_mtu(1500)
 {
 }
 
@@ -79,6 +81,12 @@ FederatedStarHelper::SetTrunkLink(const DataRate& rate, const Time& delay)
 {
     m_trunkRate = rate;
     m_trunkDelay = delay;
+}
+
+void
+FederatedStarHelper::SetMtu(uint16_t bytes)
+{
+    m_mtu = bytes;
 }
 
 void
@@ -101,6 +109,7 @@ FederatedStarHelper::Install(const NodeContainer& devices, uint32_t hubs)
 
     PointToPointHelper trunk;
     trunk.SetDeviceAttribute("DataRate", DataRateValue(m_trunkRate));
+    trunk.SetDeviceAttribute("Mtu", UintegerValue(m_mtu));
     trunk.SetChannelAttribute("Delay", TimeValue(m_trunkDelay));
     for (uint32_t h = 0; h < hubs; ++h)
     {
@@ -113,6 +122,7 @@ FederatedStarHelper::Install(const NodeContainer& devices, uint32_t hubs)
     }
     PointToPointHelper leaf;
     leaf.SetDeviceAttribute("DataRate", DataRateValue(m_deviceRate));
+    leaf.SetDeviceAttribute("Mtu", UintegerValue(m_mtu));
     leaf.SetChannelAttribute("Delay", TimeValue(m_deviceDelay));
     for (uint32_t i = 0; i < devices.GetN(); ++i)
     {

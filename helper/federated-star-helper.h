@@ -50,6 +50,9 @@ class FederatedStarHelper
      */
     void SetTrunkLink(const DataRate& rate, const Time& delay);
 
+    /** @param bytes Largest IP packet on any link; 1500 if this is not called. */
+    void SetMtu(uint16_t bytes);
+
     /**
      * Make center, hubs and links, and install the internet stack, once.
      * @param devices The devices, nodes without internet stack.
@@ -74,6 +77,7 @@ class FederatedStarHelper
     Time m_deviceDelay;               //!< Of the links of devices.
     DataRate m_trunkRate;             //!< Of the links of the center.
     Time m_trunkDelay;                //!< Of the links of the center.
+    uint16_t m_mtu;                   //!< Of all links.
     Ptr<Node> m_center;               //!< The center.
     NetDeviceContainer m_centerPorts; //!< Of the center.
     NetDeviceContainer m_uplinkPorts; //!< The far ends of the links of devices.
