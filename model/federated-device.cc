@@ -165,7 +165,8 @@ FederatedDevice::GetTypeId()
                             MakeTraceSourceAccessor(&FederatedDevice::m_trainingDoneTrace),
                             "ns3::FederatedDevice::TrainingDoneTracedCallback")
             .AddTraceSource("UpdateSent",
-                            "The last fragment of an update was sent, or the deadline ended it.",
+                            "The last fragment of an update was sent, or something ended it: the "
+                            "deadline, a broken connection, the end of the device.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_updateSentTrace),
                             "ns3::FederatedDevice::UpdateSentTracedCallback")
             .AddTraceSource("Tx",
@@ -824,23 +825,7 @@ FederatedDevice::HandleDrained(Ptr<MessageStream>)
 void
 FederatedDevice::EndUpdate()
 {
-    Session& session = *m_session;
-    if (session.phase == WAITING)
-    {
-        Report(OUTCOME_NO_TIME);
-        return;
-    }
-    if (m_stream)
-    {
-        // What the socket has not taken yet is not sent any more.
-        session.sent.fragments -= static_cast<uint32_t>(
-            std::min<std::size_t>(m_stream->GetWaiting(), session.sent.fragments));
-        m_stream->Discard();
-    }
-    NS_LOG_INFO("Device " << m_id << " sent " << session.sent.fragments << " of "
-                          << session.sent.planned << " fragments in round " << session.round);
-    m_updateSentTrace(session.sent);
-    Report(OUTCOME_SENT);
+    Report(m_session->phase == WAITING ? OUTCOME_NO_TIME : OUTCOME_SENT);
 }
 
 void
@@ -850,14 +835,13 @@ FederatedDevice::Report(RoundOutcome outcome)
     header.type = FederatedHeader::DONE;
     header.round = m_session->round;
     header.bits = static_cast<uint8_t>(m_session->wireBits);
-    header.fragments = outcome == OUTCOME_SENT ? m_session->sent.fragments : 0;
     uint8_t body[DoneBody::SIZE];
     DoneBody{static_cast<uint8_t>(outcome)}.Write(body);
-    EndSession();
+    header.fragments = EndSession();
     SendControl(header, body, sizeof(body));
 }
 
-void
+uint32_t
 FederatedDevice::EndSession()
 {
     m_sessionEvent.Cancel();
@@ -865,17 +849,29 @@ FederatedDevice::EndSession()
     m_giveUpEvent.Cancel();
     if (!m_session)
     {
-        return;
+        return 0;
     }
     if (m_session->phase == TRAINING)
     {
         m_task->Cancel(m_session->ticket);
     }
+    SentRecord sent = m_session->sent;
+    const bool sending = m_session->phase == SENDING;
     if (m_stream)
     {
+        // What the socket has not taken yet is not sent any more.
+        sent.fragments -=
+            static_cast<uint32_t>(std::min<std::size_t>(m_stream->GetWaiting(), sent.fragments));
         m_stream->Discard();
     }
     m_session.reset();
+    if (sending)
+    {
+        NS_LOG_INFO("Device " << m_id << " sent " << sent.fragments << " of " << sent.planned
+                              << " fragments in round " << sent.round);
+        m_updateSentTrace(sent);
+    }
+    return sent.fragments;
 }
 
 void

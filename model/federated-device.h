@@ -338,8 +338,12 @@ class FederatedDevice : public Application
      */
     void Report(RoundOutcome outcome);
 
-    /** End the session: training is waited for, buffers are released. */
-    void EndSession();
+    /**
+     * End the session: training is waited for, buffers are released, and UpdateSent tells what was
+     * sent.
+     * @return how many fragments of the update were sent.
+     */
+    uint32_t EndSession();
 
     // Attributes
     uint32_t m_id;                 //!< Device identifier.
