@@ -5,6 +5,8 @@
 #include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/error-model.h"
 #include "ns3/max-abs-interval.h"
+#include "ns3/simple-channel.h"
+#include "ns3/simple-net-device-helper.h"
 
 #include <algorithm>
 #include <cmath>
@@ -77,6 +79,14 @@ MakeLoss(double rate, int64_t stream)
     model->SetRate(rate);
     model->AssignStreams(stream);
     return model;
+}
+
+void
+CountModels(uint32_t* models, Ptr<const Packet> packet)
+{
+    FederatedHeader header;
+    packet->PeekHeader(header);
+    *models += header.type == FederatedHeader::MODEL;
 }
 
 /** Loses packets until a time. */
@@ -482,4 +492,42 @@ TEST_F(Federation, ThreadsDoNotChangeTheResult)
     }
     EXPECT_EQ(models[0], models[1]);
     EXPECT_EQ(models[0], models[2]);
+}
+
+TEST_F(Federation, AMulticastModelIsSentOnceAndTheUnselectedDiscardIt)
+{
+    Build(5);
+    // A second network that all share, beside the links.
+    SimpleNetDeviceHelper simple;
+    simple.SetDeviceAttribute("DataRate", StringValue("100Mbps"));
+    simple.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("10000p"));
+    const NetDeviceContainer shared = simple.Install(nodes);
+    Ipv4AddressHelper addresses("10.2.0.0", "255.255.255.0");
+    const Ipv4Address centerAddress = addresses.Assign(shared).GetAddress(0);
+    Ipv4StaticRoutingHelper().SetDefaultMulticastRoute(nodes.Get(0), shared.Get(0));
+    const InetSocketAddress group(Ipv4Address("239.1.2.3"), 5000);
+    SetForAll("MulticastGroup", AddressValue(group));
+    SetForDevices("Remote", AddressValue(InetSocketAddress(centerAddress, PORT)));
+    center->SetAttribute("Local", AddressValue(InetSocketAddress(centerAddress, PORT)));
+    center->SetAttribute("Downlink", StringValue("multicast"));
+    center->SetAttribute("Participants", UintegerValue(2));
+    SetForAll("FragmentSize", UintegerValue(100));
+    // Some of them lose fragments, which are then repaired one by one.
+    SetLoss(shared.Get(1), MakeLoss(0.2, 10));
+    SetLoss(shared.Get(2), MakeLoss(0.2, 11));
+    uint32_t models = 0;
+    center->TraceConnectWithoutContext("Tx", MakeBoundCallback(&CountModels, &models));
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    EXPECT_EQ(completeModels, 6U);
+    EXPECT_EQ(rounds.back().received, 2U);
+    const uint32_t fragments = 19; // 260 coordinates, 14 in each
+    EXPECT_GE(models, 3 * fragments);
+    EXPECT_LT(models, 2 * 3 * fragments);
+    uint64_t discarded = 0;
+    for (const auto& device : apps)
+    {
+        discarded += device->GetDropped(DROP_UNSELECTED);
+    }
+    EXPECT_GE(discarded, 3 * 2 * fragments); // two of the unselected lose nothing
 }
