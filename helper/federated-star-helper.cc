@@ -3,6 +3,7 @@
 #include "federated-star-helper.h"
 
 #include "ns3/abort.h"
+#include "ns3/boolean.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/ipv4-static-routing.h"
@@ -105,7 +106,18 @@ FederatedStarHelper::Install(const NodeContainer& devices, uint32_t hubs)
     InternetStackHelper internet;
     internet.SetRoutingHelper(Ipv4StaticRoutingHelper());
     internet.SetIpv6StackInstall(false);
-    internet.Install(NodeContainer(centers, routers, devices));
+    const NodeContainer all(centers, routers, devices);
+    internet.Install(all);
+    for (uint32_t i = 0; i < all.GetN(); ++i)
+    {
+        // All interfaces of a node have the same address, so that a router need not look through
+        // the others for the destination of every packet that passes. (A new name since 3.41.)
+        const auto ipv4 = all.Get(i)->GetObject<Ipv4>();
+        if (!ipv4->SetAttributeFailSafe("StrongEndSystemModel", BooleanValue(true)))
+        {
+            ipv4->SetAttributeFailSafe("WeakEsModel", BooleanValue(false));
+        }
+    }
 
     PointToPointHelper trunk;
     trunk.SetDeviceAttribute("DataRate", DataRateValue(m_trunkRate));
