@@ -145,11 +145,12 @@ main()
         const double theirs = RunTheirs(g_packets);
         const auto packets = static_cast<double>(g_packets);
         ratios.push_back(ours / theirs);
-        std::printf("%6.0f messages: ours %6.0f ns, UdpClient and PacketSink %6.0f ns, ratio %.3f\n",
-                    packets,
-                    ours / packets * 1e9,
-                    theirs / packets * 1e9,
-                    ratios.back());
+        std::printf(
+            "%6.0f messages: ours %6.0f ns, UdpClient and PacketSink %6.0f ns, ratio %.3f\n",
+            packets,
+            ours / packets * 1e9,
+            theirs / packets * 1e9,
+            ratios.back());
     }
     std::nth_element(ratios.begin(), ratios.begin() + 4, ratios.end());
     std::printf("median ratio %.3f (at most 1.15)\n", ratios[4]);

@@ -208,7 +208,7 @@ FederatedDevice::GetBufferedBytes() const
     std::size_t bytes = m_previous.capacity() * sizeof(float);
     if (m_session)
     {
-        bytes += m_session->model.GetPayload().capacity();
+        bytes += m_session->model.GetBufferedBytes();
         if (m_session->update)
         {
             bytes += m_session->update->model.capacity() * sizeof(float) +

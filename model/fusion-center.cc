@@ -376,6 +376,7 @@ FusionCenter::StopApplication()
         participant->repeat.Cancel();
     }
     m_participantsOfRound.clear();
+    m_sending.clear();
     for (auto& [stream, device] : m_streams)
     {
         stream->Close();
@@ -890,10 +891,11 @@ FusionCenter::PlanSlots(const std::vector<uint32_t>& selected)
     Time modelEnd = m_roundStart;
     for (uint32_t device : selected)
     {
-        const Member& member = m_members.at(device);
+        Member& member = m_members.at(device);
         const unsigned bits = m_bits[member.group];
         const unsigned wireBits = m_quantizer->GetWireBits(bits);
         auto participant = std::make_unique<Participant>(dimension, wireBits);
+        participant->member = &member;
         participant->record.device = device;
         participant->record.group = member.group;
         participant->record.bits = bits;
@@ -951,10 +953,9 @@ FusionCenter::SendGrant(uint32_t device)
         return;
     }
     ++participant.tries;
-    const Member& member = m_members.at(device);
-    SendTo(member,
+    SendTo(*participant.member,
            MakeMessage(participant.grant, participant.body.data(), participant.body.size()));
-    if (!member.stream)
+    if (!participant.member->stream)
     {
         participant.repeat =
             Simulator::Schedule(m_controlTimeout, &FusionCenter::SendGrant, this, device);
@@ -1000,10 +1001,9 @@ FusionCenter::SendModel()
             const Ptr<Packet> message = MakeModelMessage(i);
             for (const auto& [device, participant] : m_participantsOfRound)
             {
-                const Member& member = m_members.at(device);
-                if (member.joined)
+                if (participant->member->joined)
                 {
-                    SendTo(member, message);
+                    SendTo(*participant->member, message);
                 }
             }
         }
@@ -1018,7 +1018,7 @@ FusionCenter::SendModel()
         for (auto& [device, participant] : m_participantsOfRound)
         {
             participant->pending.assign(1, {0, static_cast<uint32_t>(m_modelPlan.size())});
-            m_sending.push_back(device);
+            m_sending.push_back(participant.get());
         }
     }
     SendModelFragment();
@@ -1037,10 +1037,8 @@ FusionCenter::SendModelFragment()
     }
     while (size == 0 && !m_sending.empty())
     {
-        const uint32_t device = m_sending.front();
-        Participant& participant = *m_participantsOfRound.at(device);
-        const Member& member = m_members.at(device);
-        if (participant.pending.empty() || !member.joined)
+        Participant& participant = *m_sending.front();
+        if (participant.pending.empty() || !participant.member->joined)
         {
             m_sending.pop_front();
             continue;
@@ -1053,12 +1051,16 @@ FusionCenter::SendModelFragment()
         {
             participant.pending.pop_front();
         }
-        SendTo(member, message);
+        SendTo(*participant.member, message);
     }
     if (size > 0)
     {
-        m_sendEvent = Simulator::Schedule(
-            m_downlinkRate.CalculateBytesTxTime(size), &FusionCenter::SendModelFragment, this);
+        if (size != m_pacedSize) // nearly all have the same size, and the division is slow
+        {
+            m_pacedSize = size;
+            m_pacedTime = m_downlinkRate.CalculateBytesTxTime(size);
+        }
+        m_sendEvent = Simulator::Schedule(m_pacedTime, &FusionCenter::SendModelFragment, this);
     }
 }
 
@@ -1089,7 +1091,7 @@ FusionCenter::HandleRepair(const FederatedHeader& header,
         return DROP_DUPLICATE; // what it misses is still being sent
     }
     participant.pending.assign(body.ranges.begin(), body.ranges.end());
-    m_sending.push_back(participant.record.device);
+    m_sending.push_back(&participant);
     if (m_sendEvent.IsExpired())
     {
         m_sendEvent = Simulator::ScheduleNow(&FusionCenter::SendModelFragment, this);
@@ -1356,7 +1358,7 @@ FusionCenter::Summarize(RoundRecord& record)
             }
             record.deliveredBits +=
                 participant->wireBits * static_cast<double>(coordinates) / dimension;
-            m_mostAnswered = std::max(m_mostAnswered, ++m_members.at(device).answered);
+            m_mostAnswered = std::max(m_mostAnswered, ++participant->member->answered);
             if (std::isfinite(link.snr))
             {
                 snrSum += link.snr;

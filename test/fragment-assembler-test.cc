@@ -27,6 +27,12 @@ using namespace ns3;
 namespace
 {
 
+bool
+HasPayload(const FragmentAssembler& assembler, const std::vector<uint8_t>& payload)
+{
+    return std::memcmp(assembler.GetPayload(), payload.data(), payload.size()) == 0;
+}
+
 using Ranges = std::vector<std::pair<uint32_t, uint32_t>>;
 
 /** A payload cut into fragments, as a sender has it. */
@@ -142,7 +148,8 @@ TEST(FragmentAssembler, TakesFragmentsInAnyOrderWithLossAndRepeats)
         ASSERT_EQ(assembler.GetReceived(), received);
         ASSERT_EQ(assembler.IsComplete(), received == std::ptrdiff_t(has.size()));
         ASSERT_EQ(assembler.GetFragments(), received > 0 ? has.size() : 0);
-        ASSERT_EQ(assembler.GetPayload(), received > 0 ? expected : std::vector<uint8_t>());
+        ASSERT_EQ(assembler.GetBufferedBytes() > 0, received > 0);
+        ASSERT_TRUE(received == 0 || HasPayload(assembler, expected));
 
         // Ranges and intervals say what came, and nothing else.
         std::vector<bool> fromRanges(sender.dimension);
@@ -191,7 +198,7 @@ TEST(FragmentAssembler, TakesFragmentsInAnyOrderWithLossAndRepeats)
             }
         }
         ASSERT_TRUE(assembler.IsComplete());
-        ASSERT_EQ(assembler.GetPayload(), sender.payload);
+        ASSERT_TRUE(HasPayload(assembler, sender.payload));
         ASSERT_TRUE(assembler.GetMissing(has.size()).empty());
         ASSERT_EQ(assembler.GetRanges().size(), 1U);
     }
@@ -267,10 +274,10 @@ TEST(FragmentAssembler, AllocatesByItsOwnDimensionAlone)
     header.fragments = 4000000000;
     const uint8_t zeros[4] = {};
     EXPECT_EQ(assembler.Accept(header, zeros), FragmentAssembler::INVALID);
-    EXPECT_TRUE(assembler.GetPayload().empty());
+    EXPECT_EQ(assembler.GetBufferedBytes(), 0U);
     header.fragments = 10;
     EXPECT_EQ(assembler.Accept(header, zeros), FragmentAssembler::ACCEPTED);
-    EXPECT_EQ(assembler.GetPayload().size(), 40U);
+    EXPECT_EQ(assembler.GetBufferedBytes(), 40U);
 }
 
 TEST(FragmentAssembler, TakesNoFloatThatIsNotFinite)
@@ -311,7 +318,7 @@ TEST(FragmentAssembler, GivesTheModelAwayAndCanBeginAnew)
         }
         EXPECT_EQ(assembler.TakeModel(), model);
         EXPECT_FALSE(assembler.IsComplete());
-        EXPECT_TRUE(assembler.GetPayload().empty());
+        EXPECT_EQ(assembler.GetBufferedBytes(), 0U);
     }
 }
 

@@ -98,12 +98,13 @@ FragmentAssembler::Accept(const FederatedHeader& header, const uint8_t* payload)
     {
         m_fragments = header.fragments;
         m_has.resize(m_fragments);
-        m_payload.resize(BitPacker::GetSize(m_dimension, m_bits));
+        m_words.resize((BitPacker::GetSize(m_dimension, m_bits) + 3) / 4);
     }
     m_has[header.fragment] = true;
     ++m_received;
     m_coordinates += header.coordinates;
-    std::memcpy(m_payload.data() + range.begin * m_bits / 8, payload, header.payloadLength);
+    auto* bytes = reinterpret_cast<uint8_t*>(m_words.data());
+    std::memcpy(bytes + range.begin * m_bits / 8, payload, header.payloadLength);
     if (std::isnan(m_distortion))
     {
         m_distortion = header.distortion;
@@ -240,7 +241,7 @@ FragmentAssembler::FillDelivered(const Quantizer& quantizer,
         DeliveredRange delivered{};
         delivered.begin = range.begin;
         delivered.end = range.end;
-        delivered.payload = m_payload.data();
+        delivered.payload = GetPayload();
         delivered.first = range.begin;
         update.ranges.push_back(delivered);
     }
@@ -250,12 +251,16 @@ FragmentAssembler::FillDelivered(const Quantizer& quantizer,
 std::vector<float>
 FragmentAssembler::TakeModel()
 {
-    NS_ASSERT_MSG(m_bits == Quantizer::FLOAT_BITS && IsComplete(),
-                  "FragmentAssembler: only a complete model of floats can be taken");
-    std::vector<float> model(m_dimension);
-    for (std::size_t i = 0; i < m_dimension; ++i)
+    NS_ASSERT_MSG(m_bits == Quantizer::FLOAT_BITS,
+                  "FragmentAssembler: only a model of floats can be taken");
+    std::vector<float> model = std::move(m_words);
+    model.resize(m_dimension);
+    if (!LITTLE_ENDIAN_HOST)
     {
-        model[i] = ReadLittleEndianFloat(m_payload.data() + 4 * i);
+        for (float& value : model)
+        {
+            value = ReadLittleEndianFloat(reinterpret_cast<const uint8_t*>(&value));
+        }
     }
     *this = FragmentAssembler(m_dimension, m_bits);
     return model;

@@ -86,10 +86,16 @@ class FragmentAssembler
     std::vector<std::pair<uint32_t, uint32_t>> GetMissing(std::size_t maxRanges,
                                                           uint32_t expected = 0) const;
 
-    /** @return the whole payload, zero where nothing came; empty before the first fragment. */
-    const std::vector<uint8_t>& GetPayload() const
+    /** @return the bytes of the whole payload, zero where nothing came. */
+    const uint8_t* GetPayload() const
     {
-        return m_payload;
+        return reinterpret_cast<const uint8_t*>(m_words.data());
+    }
+
+    /** @return how much memory the payload takes, in bytes; none before the first fragment. */
+    std::size_t GetBufferedBytes() const
+    {
+        return m_words.capacity() * sizeof(float);
     }
 
     /** @return the distortion that the first fragment with one reported; NaN if none did. */
@@ -122,8 +128,8 @@ class FragmentAssembler
     bool FillDelivered(const Quantizer& quantizer, unsigned bits, DeliveredUpdate& update) const;
 
     /**
-     * Take a model out: floats, complete.
-     * @return the coordinates. This object is as new afterwards.
+     * Take a model of floats out.
+     * @return the coordinates, zero where nothing came. This object is as new afterwards.
      */
     std::vector<float> TakeModel();
 
@@ -139,15 +145,15 @@ class FragmentAssembler
      */
     void AddIntervals(const FederatedHeader& header);
 
-    std::size_t m_dimension;                //!< d.
-    unsigned m_bits;                        //!< Bits of a coordinate.
-    uint32_t m_fragments = 0;               //!< Number of fragments, once one was accepted.
-    uint32_t m_received = 0;                //!< Fragments accepted.
-    std::size_t m_coordinates = 0;          //!< Coordinates that came.
-    std::vector<bool> m_has;                //!< Which fragments were accepted.
-    std::vector<uint8_t> m_payload;         //!< The whole payload.
-    std::vector<Range> m_ranges;            //!< Coordinates that came.
-    std::vector<IntervalRange> m_intervals; //!< Intervals of what came.
+    std::size_t m_dimension;       //!< d.
+    unsigned m_bits;               //!< Bits of a coordinate.
+    uint32_t m_fragments = 0;      //!< Number of fragments, once one was accepted.
+    uint32_t m_received = 0;       //!< Fragments accepted.
+    std::size_t m_coordinates = 0; //!< Coordinates that came.
+    std::vector<bool> m_has;       //!< Which fragments were accepted.
+    std::vector<float> m_words;    //!< The bytes of the whole payload, in a place for floats.
+    std::vector<Range> m_ranges;   //!< Coordinates that came.
+    std::vector<IntervalRange> m_intervals;                       //!< Intervals of what came.
     float m_distortion = std::numeric_limits<float>::quiet_NaN(); //!< As reported.
 };
 
