@@ -14,13 +14,14 @@ else
 FLAGS += -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g"
 endif
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja $(FLAGS) -Wno-dev --log-level=WARNING
+ALGORITHMS = fwo-cso alg1 laplacesq
 SOURCES = $(shell git ls-files '*.h' '*.cc')
 
 .DEFAULT_GOAL := help
 .PHONY: help run test build data bench format format-check lint docs clean
 
 help:
-	@echo 'make run           install, build, get MNIST, run the distortion study into results/'
+	@echo 'make run           install, build, get MNIST, run the paper in three ways into results/'
 	@echo 'make test          install, build everything with warnings as errors, run every test'
 	@echo 'make build         install and build the library and the examples'
 	@echo 'make data          get MNIST into data/mnist'
@@ -33,8 +34,11 @@ help:
 
 run: build data
 	@mkdir -p results
-	$(BUILD)/examples/federated-distortion --output=results/distortion
-	tools/plot-distortion results/distortion.csv results/distortion.png
+	set -e; for algorithm in $(ALGORITHMS); do \
+	    $(BUILD)/examples/federated-paper --profile=sound --algorithm=$$algorithm \
+	        --output=results/$$algorithm; \
+	done
+	tools/plot-accuracy results/accuracy.png $(ALGORITHMS:%=results/%)
 
 test: data
 	@tools/install-dependencies build test

@@ -31,7 +31,9 @@ using namespace ns3;
 int
 main(int argc, char* argv[])
 {
+    uint32_t rounds = 10;
     FederatedCommandLine cmd(__FILE__, "The smallest federation: four devices, synthetic data.");
+    cmd.AddCount("rounds", "Number of rounds", rounds, 1, 1000);
     cmd.ParseOrExit(argc, argv);
 
     NodeContainer center(1);
@@ -56,7 +58,7 @@ main(int argc, char* argv[])
     federation.AddGroup(coarse, 2);
     federation.AddGroup(fine, 4);
     federation.SetData(FederatedData::MakeSynthetic(1, 2000, 500));
-    federation.SetCenterAttribute("Rounds", UintegerValue(10));
+    federation.SetCenterAttribute("Rounds", UintegerValue(rounds));
     federation.SetCenterAttribute("Participants", UintegerValue(4));
     federation.SetCenterAttribute("DownlinkRate", StringValue("8Mbps"));
     federation.SetCenterAttribute("UplinkRate", StringValue("8Mbps"));
