@@ -151,11 +151,13 @@ set(federated_test_sources
     test/federated-command-line-test.cc
     test/federated-dataset-test.cc
     test/federated-header-test.cc
+    test/federated-helper-test.cc
     test/federated-number-test.cc
     test/federated-output-test.cc
     test/federated-partition-test.cc
     test/federated-random-test.cc
     test/federated-test-suite.cc
+    test/federated-trace-writer-test.cc
     test/federation-test.cc
     test/fragment-assembler-test.cc
     test/fragmentation-test.cc

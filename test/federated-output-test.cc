@@ -45,6 +45,35 @@ TEST_F(FederatedOutputFiles, LeaveTheOldFileWhenNotCommitted)
     EXPECT_EQ(CountFiles(), 1);
 }
 
+TEST_F(FederatedOutputFiles, GrowInPlaceOncePublished)
+{
+    std::string error;
+    {
+        FederatedOutputFile file(GetFolder() + "/a.csv");
+        file.GetStream() << "round\n";
+        EXPECT_EQ(Read("a.csv"), "");
+        EXPECT_TRUE(file.Publish(error)) << error;
+        EXPECT_EQ(Read("a.csv"), "round\n");
+        file.GetStream() << "1\n";
+        EXPECT_TRUE(file.Flush(error)) << error;
+        EXPECT_EQ(Read("a.csv"), "round\n1\n");
+        EXPECT_FALSE(file.Publish(error));
+        EXPECT_NE(error.find("published before"), std::string::npos);
+    }
+    EXPECT_EQ(Read("a.csv"), "round\n1\n");
+    EXPECT_EQ(CountFiles(), 1);
+}
+
+TEST_F(FederatedOutputFiles, ReportAFullDiskWhileTheyGrow)
+{
+    std::string error;
+    std::filesystem::create_symlink("/dev/full", GetFolder() + "/a.csv.part");
+    FederatedOutputFile file(GetFolder() + "/a.csv");
+    file.GetStream() << "round\n";
+    EXPECT_FALSE(file.Publish(error));
+    EXPECT_NE(error.find("disk is full"), std::string::npos) << error;
+}
+
 TEST_F(FederatedOutputFiles, ReportWhatCannotBeWritten)
 {
     std::string error;

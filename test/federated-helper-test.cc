@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/federated-helper.h"
+
+#include "ns3/double.h"
+#include "ns3/federated-star-helper.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/inet6-socket-address.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv6-address-helper.h"
+#include "ns3/ipv6-static-routing-helper.h"
+#include "ns3/point-to-point-helper.h"
+#include "ns3/pointer.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+#include "ns3/unbiased-stochastic-quantizer.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+
+/** @return an attribute of an object, as text. */
+std::string
+GetText(const Ptr<const Object>& object, const std::string& name)
+{
+    StringValue text;
+    object->GetAttribute(name, text);
+    return text.Get();
+}
+
+/** @return an attribute of an object that is a number. */
+double
+GetNumber(const Ptr<const Object>& object, const std::string& name)
+{
+    DoubleValue number;
+    object->GetAttribute(name, number);
+    return number.Get();
+}
+
+/** @return an attribute of an object that is an object. */
+Ptr<Object>
+GetObjectOf(const Ptr<const Object>& object, const std::string& name)
+{
+    PointerValue pointer;
+    object->GetAttribute(name, pointer);
+    return pointer.GetObject();
+}
+
+/** @return the class of an attribute of an object that is an object. */
+std::string
+GetClassOf(const Ptr<const Object>& object, const std::string& name)
+{
+    return GetObjectOf(object, name)->GetInstanceTypeId().GetName();
+}
+
+} // namespace
+
+/** @ingroup federated-tests A helper for three devices of two groups, with tiny images. */
+class FederatedHelpers : public testing::Test
+{
+  protected:
+    void SetUp() override
+    {
+        RngSeedManager::SetSeed(1);
+        RngSeedManager::SetRun(1);
+        Renew();
+    }
+
+    void TearDown() override
+    {
+        Simulator::Destroy();
+    }
+
+    /** Begin again. */
+    void Renew()
+    {
+        Simulator::Destroy();
+        m_helper = std::make_unique<FederatedHelper>();
+        m_coarse = NodeContainer(2);
+        m_fine = NodeContainer(1);
+        m_helper->AddGroup(m_coarse, 2);
+        m_helper->AddGroup(m_fine, 4);
+        m_helper->SetData(FederatedData::MakeSynthetic(1, 120, 60, 6, 6, 4));
+        m_helper->SetTaskAttribute("Model", StringValue("ns3::LogisticModel"));
+        m_helper->SetTaskAttribute("Threads", UintegerValue(1));
+        m_helper->SetCenterAttribute("Participants", UintegerValue(3));
+        m_helper->SetCenterAttribute("Rounds", UintegerValue(3));
+    }
+
+    /** Put the devices into a star of IPv4 and install the applications. */
+    ApplicationContainer InstallInStar(uint32_t hubs = 0)
+    {
+        FederatedStarHelper star;
+        star.Install(NodeContainer(m_coarse, m_fine), hubs);
+        return m_helper->Install(star.GetCenter(),
+                                 InetSocketAddress(star.GetCenterAddress(), 4242));
+    }
+
+    /** @return what a run says at its end. */
+    std::string Run()
+    {
+        m_helper->StopWhenFinished();
+        Simulator::Run();
+        std::ostringstream text;
+        m_helper->GetTraceWriter()->GetResult().Print(text);
+        return text.str();
+    }
+
+    /** @return what Check() says. */
+    std::string Check()
+    {
+        std::string error;
+        return m_helper->Check(error) ? "" : error;
+    }
+
+    std::unique_ptr<FederatedHelper> m_helper; //!< The helper.
+    NodeContainer m_coarse;                    //!< Devices with 2 bits.
+    NodeContainer m_fine;                      //!< Devices with 4 bits.
+};
+
+TEST_F(FederatedHelpers, ListTheNames)
+{
+    EXPECT_EQ(FederatedHelper::GetProfiles(),
+              (std::vector<std::string>{"literal", "fitted", "sound"}));
+    EXPECT_EQ(FederatedHelper::GetAlgorithms(),
+              (std::vector<std::string>{"alg1", "fwo", "fwo-cso", "laplacesq", "sq", "fedavg"}));
+}
+
+TEST_F(FederatedHelpers, InstallTheProfiles)
+{
+    struct Expected
+    {
+        const char* name;
+        const char* pixels;
+        double decay;
+        const char* clip;
+        double clipBound;
+        double high; // of the interval, 0: max-abs
+        const char* distortion;
+        const char* report;
+        double constant;
+    };
+
+    for (const Expected& expected :
+         {Expected{"literal", "unit", 0, "l1", 10, 10, "exact", "true", 10},
+          Expected{"fitted", "standard", 0.2, "none", 10, 0, "exact", "true", 10},
+          Expected{"sound", "unit", 0, "l1", 100, 0.01, "cell", "false", 100}})
+    {
+        SCOPED_TRACE(expected.name);
+        Renew();
+        m_helper->SetProfile(expected.name);
+        m_helper->SetAlgorithm("fwo-cso");
+        m_helper->SetEpsilon(3e-5);
+        const auto applications = InstallInStar();
+        const Ptr<Object> center = applications.Get(0);
+        const Ptr<Object> device = applications.Get(3);
+        EXPECT_EQ(GetText(m_helper->GetTask(), "Pixels"), expected.pixels);
+        EXPECT_EQ(GetNumber(device, "LearningRate"), 0.1);
+        EXPECT_EQ(GetNumber(device, "LearningRateDecay"), expected.decay);
+        EXPECT_EQ(GetText(device, "ClipNorm"), expected.clip);
+        EXPECT_EQ(GetNumber(device, "ClipBound"), expected.clipBound);
+        EXPECT_EQ(GetText(device, "ReportDistortion"), expected.report);
+        if (expected.high > 0)
+        {
+            EXPECT_EQ(GetClassOf(device, "IntervalRule"), "ns3::FixedInterval");
+            EXPECT_EQ(GetNumber(GetObjectOf(device, "IntervalRule"), "Low"), -expected.high);
+            EXPECT_EQ(GetNumber(GetObjectOf(device, "IntervalRule"), "High"), expected.high);
+        }
+        else
+        {
+            EXPECT_EQ(GetClassOf(device, "IntervalRule"), "ns3::MaxAbsInterval");
+        }
+        EXPECT_EQ(GetText(GetObjectOf(center, "FusionRule"), "Distortion"), expected.distortion);
+        EXPECT_EQ(GetNumber(GetObjectOf(center, "ClusterSizePolicy"), "ClippingConstant"),
+                  expected.constant);
+        EXPECT_EQ(GetNumber(GetObjectOf(device, "Quantizer"), "Epsilon"), 3e-5);
+        EXPECT_EQ(GetObjectOf(device, "Quantizer"), GetObjectOf(center, "Quantizer"));
+        EXPECT_EQ(GetObjectOf(device, "Task"), GetObjectOf(center, "Task"));
+    }
+}
+
+TEST_F(FederatedHelpers, InstallTheAlgorithms)
+{
+    const std::vector<std::vector<std::string>> expected = {
+        {"alg1", "ns3::DpStochasticQuantizer", "ns3::UniformFusion", "ns3::RandomClusterSizes"},
+        {"fwo", "ns3::DpStochasticQuantizer", "ns3::EffectiveSnrFusion", "ns3::RandomClusterSizes"},
+        {"fwo-cso",
+         "ns3::DpStochasticQuantizer",
+         "ns3::EffectiveSnrFusion",
+         "ns3::OptimalClusterSizes"},
+        {"laplacesq", "ns3::LaplaceQuantizer", "ns3::ResolutionFusion", "ns3::RandomClusterSizes"},
+        {"sq", "ns3::UnbiasedStochasticQuantizer", "ns3::UniformFusion", "ns3::RandomClusterSizes"},
+        {"fedavg", "ns3::IdentityQuantizer", "ns3::UniformFusion", "ns3::RandomClusterSizes"}};
+    for (const auto& row : expected)
+    {
+        SCOPED_TRACE(row[0]);
+        Renew();
+        m_helper->SetAlgorithm(row[0]);
+        const auto applications = InstallInStar();
+        EXPECT_EQ(GetClassOf(applications.Get(1), "Quantizer"), row[1]);
+        EXPECT_EQ(GetClassOf(applications.Get(0), "FusionRule"), row[2]);
+        EXPECT_EQ(GetClassOf(applications.Get(0), "ClusterSizePolicy"), row[3]);
+        EXPECT_EQ(GetText(applications.Get(1), "ReportDistortion"), "false");
+    }
+}
+
+TEST_F(FederatedHelpers, GiveLaplaceTheEpsilonOfTheWholeUpdate)
+{
+    const double dimension = 37 * 4;
+    for (const auto& [profile, sensitivity] :
+         {std::pair<const char*, double>{"literal", 20}, {"fitted", 0}, {"sound", 200}})
+    {
+        Renew();
+        m_helper->SetProfile(profile);
+        m_helper->SetAlgorithm("laplacesq");
+        m_helper->SetEpsilon(1e-3);
+        const auto quantizer = GetObjectOf(InstallInStar().Get(1), "Quantizer");
+        EXPECT_DOUBLE_EQ(GetNumber(quantizer, "Epsilon"), dimension * 1e-3);
+        EXPECT_EQ(GetNumber(quantizer, "Sensitivity"), sensitivity);
+    }
+}
+
+TEST_F(FederatedHelpers, NumberTheDevicesGroupByGroup)
+{
+    const auto applications = InstallInStar();
+    ASSERT_EQ(applications.GetN(), 4U);
+    EXPECT_EQ(GetText(applications.Get(0), "GroupBits"), "2,4");
+    EXPECT_EQ(GetText(applications.Get(0), "ExpectedDevices"), "3");
+    EXPECT_EQ(GetText(applications.Get(0), "MaxDevices"), "3");
+    const std::vector<std::vector<std::string>> expected = {
+        {"0", "0", "2"}, {"1", "0", "2"}, {"2", "1", "4"}};
+    for (uint32_t i = 0; i < 3; ++i)
+    {
+        const Ptr<Object> device = applications.Get(i + 1);
+        EXPECT_EQ(GetText(device, "DeviceId"), expected[i][0]);
+        EXPECT_EQ(GetText(device, "Group"), expected[i][1]);
+        EXPECT_EQ(GetText(device, "Bits"), expected[i][2]);
+    }
+    EXPECT_EQ(applications.Get(3)->GetNode(), m_fine.Get(0));
+}
+
+TEST_F(FederatedHelpers, LetAttributesWinOverTheProfile)
+{
+    m_helper->SetDeviceAttribute("LearningRate", DoubleValue(0.5));
+    m_helper->SetCenterAttribute("FusionRule", StringValue("ns3::UniformFusion"));
+    auto quantizer = CreateObject<UnbiasedStochasticQuantizer>();
+    m_helper->SetQuantizer(quantizer);
+    const auto applications = InstallInStar();
+    EXPECT_EQ(GetNumber(applications.Get(2), "LearningRate"), 0.5);
+    EXPECT_EQ(GetClassOf(applications.Get(0), "FusionRule"), "ns3::UniformFusion");
+    EXPECT_EQ(GetObjectOf(applications.Get(0), "Quantizer"), quantizer);
+    EXPECT_EQ(GetObjectOf(applications.Get(2), "Quantizer"), quantizer);
+}
+
+TEST_F(FederatedHelpers, SayWhatDoesNotFit)
+{
+    EXPECT_EQ(Check(), "");
+    m_helper->SetProfile("sounder");
+    EXPECT_EQ(Check(), "There is no profile 'sounder', only literal, fitted, sound.");
+    m_helper->SetProfile("sound");
+    m_helper->SetAlgorithm("alg2");
+    EXPECT_EQ(Check(),
+              "There is no algorithm 'alg2', only alg1, fwo, fwo-cso, laplacesq, sq, fedavg.");
+    m_helper->SetAlgorithm("fwo");
+    m_helper->SetEpsilon(0);
+    EXPECT_EQ(Check(), "Epsilon is 0, not a number above 0.");
+    m_helper->SetEpsilon(1);
+    m_helper->SetProtocol("sctp");
+    EXPECT_EQ(Check(), "There is no protocol 'sctp', only udp, tcp.");
+    m_helper->SetProtocol("tcp");
+    EXPECT_EQ(Check(), "");
+    m_helper->SetData({});
+    EXPECT_EQ(Check(), "The learning task has no data set.");
+    m_helper->SetData(FederatedData::MakeSynthetic(1, 2, 2, 6, 6, 2));
+    EXPECT_NE(Check(), "") << "three devices cannot share two samples";
+
+    Renew();
+    m_helper->AddGroup(NodeContainer(), 2);
+    EXPECT_EQ(Check(), "Group 2 has no devices.");
+    Renew();
+    m_helper->AddGroup(NodeContainer(1), 17);
+    EXPECT_EQ(Check(), "Group 2 has 17 bits, not 1 to 16.");
+    m_helper = std::make_unique<FederatedHelper>();
+    EXPECT_EQ(Check(), "The federation has no group of devices.");
+}
+
+TEST_F(FederatedHelpers, RunOverHubsAndOverTcpWithTheSameResult)
+{
+    InstallInStar();
+    const std::string direct = Run();
+    EXPECT_NE(direct.find(" rounds=3 "), std::string::npos) << direct;
+    EXPECT_NE(direct.find(" lost_fraction=0\n"), std::string::npos) << direct;
+    const std::vector<float> model = m_helper->GetCenter()->GetModel();
+    Renew();
+    InstallInStar(2);
+    Run();
+    EXPECT_EQ(m_helper->GetCenter()->GetModel(), model);
+    Renew();
+    m_helper->SetProtocol("tcp");
+    InstallInStar(2);
+    Run();
+    EXPECT_EQ(m_helper->GetCenter()->GetModel(), model);
+}
+
+TEST_F(FederatedHelpers, GiveEqualRunsEqualSeedsWhateverTheAlgorithmIs)
+{
+    InstallInStar();
+    const uint64_t seed = m_helper->GetTask()->GetSeed();
+    Renew();
+    const auto other = CreateObject<UniformRandomVariable>(); // takes an automatic stream
+    m_helper->SetAlgorithm("fedavg");
+    InstallInStar();
+    EXPECT_EQ(m_helper->GetTask()->GetSeed(), seed);
+    Renew();
+    RngSeedManager::SetRun(2);
+    InstallInStar();
+    EXPECT_NE(m_helper->GetTask()->GetSeed(), seed);
+}
+
+TEST_F(FederatedHelpers, AssignStreamsBeforeAndAfterInstallation)
+{
+    EXPECT_EQ(m_helper->AssignStreams(5), 1 + 8 + 3);
+    InstallInStar();
+    const uint64_t seed = m_helper->GetTask()->GetSeed();
+    Renew();
+    InstallInStar();
+    EXPECT_NE(m_helper->GetTask()->GetSeed(), seed);
+    EXPECT_EQ(m_helper->AssignStreams(5), 1 + 8 + 3);
+    EXPECT_EQ(m_helper->GetTask()->GetSeed(), seed);
+}
+
+TEST_F(FederatedHelpers, BindDevicesToTheirAddresses)
+{
+    m_helper->SetCenterAttribute("JoinTimeout", TimeValue(Seconds(1)));
+    const auto applications = InstallInStar();
+    // Device 1 pretends to be device 0: it has another address.
+    applications.Get(2)->SetAttribute("DeviceId", UintegerValue(0));
+    Run();
+    EXPECT_EQ(m_helper->GetCenter()->GetJoined(), 2U);
+    EXPECT_GT(m_helper->GetCenter()->GetDropped(DROP_FOREIGN), 0U);
+}
+
+TEST_F(FederatedHelpers, WorkOverIpv6)
+{
+    const NodeContainer devices(m_coarse, m_fine);
+    NodeContainer center(1);
+    InternetStackHelper internet;
+    internet.SetIpv4StackInstall(false);
+    internet.Install(NodeContainer(center, devices));
+    PointToPointHelper links;
+    Ipv6AddressHelper addresses(Ipv6Address("2001:db8::"), Ipv6Prefix(64));
+    Ipv6Address centerAddress;
+    for (uint32_t i = 0; i < devices.GetN(); ++i)
+    {
+        auto interfaces = addresses.Assign(links.Install(center.Get(0), devices.Get(i)));
+        addresses.NewNetwork();
+        interfaces.SetForwarding(0, true);
+        interfaces.SetDefaultRouteInAllNodes(0);
+        if (i == 0)
+        {
+            centerAddress = interfaces.GetAddress(0, 1);
+        }
+    }
+    m_helper->SetCenterAttribute("JoinTimeout", TimeValue(Seconds(1)));
+    ApplicationContainer applications =
+        m_helper->Install(center.Get(0), Inet6SocketAddress(centerAddress, 4242));
+    // Before an address is known to be unique (DAD), nothing can be sent from it.
+    applications.Start(Seconds(3));
+    // Device 1 pretends to be device 2, whose address is bound.
+    applications.Get(2)->SetAttribute("DeviceId", UintegerValue(2));
+    m_helper->StopWhenFinished();
+    Simulator::Run();
+    EXPECT_EQ(m_helper->GetCenter()->GetRound(), 3U);
+    EXPECT_EQ(m_helper->GetTraceWriter()->GetLostFraction(), 0);
+    EXPECT_EQ(m_helper->GetCenter()->GetJoined(), 2U);
+    EXPECT_GT(m_helper->GetCenter()->GetDropped(DROP_FOREIGN), 0U);
+}
+
+TEST_F(FederatedHelpers, AbortWhereScriptsMisuseThem)
+{
+    EXPECT_DEATH(m_helper->EnableProgress(), "EnableProgress comes before Install");
+    EXPECT_DEATH(m_helper->Install(m_fine.Get(0), Address()), "no IP address with a port");
+    m_helper->SetData({});
+    EXPECT_DEATH(m_helper->Install(m_fine.Get(0), InetSocketAddress("10.0.0.1", 1)),
+                 "The learning task has no data set.");
+}

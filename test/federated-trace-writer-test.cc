@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/federated-trace-writer.h"
+
+#include "federated-test-folder.h"
+#include "federation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+
+/** A table of a file: its rows by the names of the columns. */
+using Table = std::vector<std::map<std::string, std::string>>;
+
+/** @return the cells of a row. */
+std::vector<std::string>
+Split(const std::string& row)
+{
+    std::vector<std::string> cells(1);
+    for (char c : row)
+    {
+        if (c == ',')
+        {
+            cells.emplace_back();
+        }
+        else
+        {
+            cells.back() += c;
+        }
+    }
+    return cells;
+}
+
+/** @return the table of a text, with a check that all rows are whole. */
+Table
+ReadTable(const std::string& text)
+{
+    Table table;
+    EXPECT_FALSE(text.empty());
+    EXPECT_EQ(text.back(), '\n');
+    std::istringstream stream(text);
+    std::string row;
+    std::getline(stream, row);
+    const auto names = Split(row);
+    while (std::getline(stream, row))
+    {
+        const auto cells = Split(row);
+        EXPECT_EQ(cells.size(), names.size()) << row;
+        table.emplace_back();
+        for (std::size_t i = 0; i < std::min(cells.size(), names.size()); ++i)
+        {
+            table.back()[names[i]] = cells[i];
+        }
+    }
+    return table;
+}
+
+/** @return a made-up distance. */
+double
+GetDistance(uint32_t device)
+{
+    return 10.5 + device;
+}
+
+} // namespace
+
+/** @ingroup federated-tests A federation whose tables go to a folder of their own. */
+class FederatedTraceWriters : public Federation
+{
+  public:
+    /** The folder of a test. */
+    class Folder : public FederatedTestFolder
+    {
+      public:
+        using FederatedTestFolder::CountFiles;
+        using FederatedTestFolder::GetFolder;
+        using FederatedTestFolder::Read;
+
+      private:
+        void TestBody() override
+        {
+        }
+    };
+
+    /** Build a federation and watch it. */
+    void BuildAndWatch(uint32_t devices)
+    {
+        Build(devices);
+        center->SetAttribute("Rounds", UintegerValue(2));
+        writer = Create<FederatedTraceWriter>();
+        writer->Watch(center);
+        for (const auto& device : apps)
+        {
+            writer->Watch(device);
+        }
+    }
+
+    /** Write tables from now on. */
+    void Open(bool writeLinks = true)
+    {
+        std::string error;
+        ASSERT_TRUE(writer->Open(folder.GetFolder() + "/t", writeLinks, error)) << error;
+    }
+
+    /** Count the rows that others see when a round begins. */
+    void LookAtTable(uint32_t round, const std::vector<uint32_t>&)
+    {
+        EXPECT_EQ(ReadTable(folder.Read("t-rounds.csv")).size(), round - 1);
+        ++seen;
+    }
+
+    Folder folder;
+    uint32_t seen = 0; // calls of LookAtTable
+    Ptr<FederatedTraceWriter> writer;
+};
+
+TEST_F(FederatedTraceWriters, HaveTheColumnsOfTheContract)
+{
+    BuildAndWatch(2);
+    Open();
+    // The header rows are there before anything happens.
+    EXPECT_EQ(folder.Read("t-rounds.csv"),
+              "round,time_s,train_loss,test_accuracy,selected,received,bit_budget,granted_bits,"
+              "delivered_bits,lost_fraction,mean_snr_db,mean_sigma,same_cell_epsilon,skipped,"
+              "untouched_fraction,joined,dropped\n");
+    EXPECT_EQ(folder.Read("t-links.csv"),
+              "round,device,group,bits,snr_db,sigma,sent_fragments,received_fragments,weight,"
+              "distance_m,uplink_s,state\n");
+    EXPECT_EQ(folder.CountFiles(), 2);
+}
+
+TEST_F(FederatedTraceWriters, WriteARowARoundAndARowALink)
+{
+    BuildAndWatch(2);
+    center->SetAttribute("EvaluationInterval", UintegerValue(2));
+    Open();
+    Run();
+    const Table table = ReadTable(folder.Read("t-rounds.csv"));
+    ASSERT_EQ(table.size(), 2U);
+    EXPECT_EQ(table[0].at("round"), "1");
+    EXPECT_EQ(table[0].at("test_accuracy"), "") << "not evaluated";
+    EXPECT_EQ(table[0].at("train_loss"), "");
+    EXPECT_NE(table[1].at("test_accuracy"), "");
+    EXPECT_EQ(table[1].at("selected"), "2");
+    EXPECT_EQ(table[1].at("received"), "2");
+    EXPECT_EQ(table[1].at("bit_budget"), "1000");
+    EXPECT_EQ(table[1].at("granted_bits"), "64");
+    EXPECT_EQ(table[1].at("delivered_bits"), "64");
+    EXPECT_EQ(table[1].at("lost_fraction"), "0");
+    EXPECT_EQ(table[1].at("mean_snr_db"), "") << "nobody measures it";
+    EXPECT_EQ(table[1].at("mean_sigma"), "0");
+    EXPECT_EQ(table[1].at("same_cell_epsilon"), "") << "floats have none";
+    EXPECT_EQ(table[1].at("skipped"), "0");
+    EXPECT_EQ(table[1].at("untouched_fraction"), "0");
+    EXPECT_EQ(table[1].at("joined"), "2");
+    EXPECT_NEAR(std::stod(table[1].at("time_s")), rounds[1].end.GetSeconds(), 1e-8);
+
+    const Table linkTable = ReadTable(folder.Read("t-links.csv"));
+    ASSERT_EQ(linkTable.size(), 4U);
+    const auto& row = linkTable[3];
+    EXPECT_EQ(row.at("round"), "2");
+    EXPECT_EQ(row.at("device"), "1");
+    EXPECT_EQ(row.at("group"), "1");
+    EXPECT_EQ(row.at("bits"), "4");
+    EXPECT_EQ(row.at("snr_db"), "");
+    EXPECT_EQ(row.at("sent_fragments"), std::to_string(sent[3].fragments));
+    EXPECT_EQ(row.at("received_fragments"), row.at("sent_fragments"));
+    EXPECT_EQ(row.at("weight"), "0.5");
+    EXPECT_EQ(row.at("distance_m"), "");
+    EXPECT_EQ(row.at("state"), "complete");
+    const Time uplink = rounds[1].links[1].lastReceived - sent[3].firstSent;
+    EXPECT_NEAR(std::stod(row.at("uplink_s")), uplink.GetSeconds(), 1e-8);
+    EXPECT_GT(uplink, Time(0));
+}
+
+TEST_F(FederatedTraceWriters, JoinWhatWasSentWithWhatCame)
+{
+    BuildAndWatch(2);
+    center->SetAttribute("Rounds", UintegerValue(4));
+    SetForAll("FragmentSize", UintegerValue(100));
+    auto errors = CreateObject<RateErrorModel>();
+    errors->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
+    errors->SetRate(0.3);
+    errors->AssignStreams(10);
+    SetLoss(GetCenterEnd(0), errors);
+    writer->SetDistanceCallback(MakeCallback(&GetDistance));
+    Open();
+    Run();
+    uint64_t sentFragments = 0;
+    for (const auto& record : sent)
+    {
+        sentFragments += record.fragments;
+    }
+    uint64_t received = 0;
+    for (const auto& record : rounds)
+    {
+        received += record.receivedFragments;
+    }
+    EXPECT_LT(received, sentFragments);
+    EXPECT_EQ(writer->GetSentFragments(), sentFragments);
+    EXPECT_EQ(writer->GetReceivedFragments(), received);
+    EXPECT_EQ(writer->GetLostFraction(),
+              1 - static_cast<double>(received) / static_cast<double>(sentFragments));
+
+    const Table table = ReadTable(folder.Read("t-rounds.csv"));
+    const Table linkTable = ReadTable(folder.Read("t-links.csv"));
+    ASSERT_EQ(linkTable.size(), 8U);
+    for (std::size_t i = 0; i < 4; ++i)
+    {
+        const auto& lossy = linkTable[2 * i];
+        const auto& clean = linkTable[2 * i + 1];
+        EXPECT_EQ(clean.at("sent_fragments"), clean.at("received_fragments"));
+        EXPECT_EQ(lossy.at("sent_fragments"), clean.at("sent_fragments"));
+        const double all = 2 * std::stod(clean.at("sent_fragments"));
+        const double came =
+            std::stod(clean.at("received_fragments")) + std::stod(lossy.at("received_fragments"));
+        EXPECT_NEAR(std::stod(table[i].at("lost_fraction")), 1 - came / all, 1e-9);
+        EXPECT_EQ(lossy.at("distance_m"), "10.5");
+        EXPECT_EQ(clean.at("distance_m"), "11.5");
+    }
+}
+
+TEST_F(FederatedTraceWriters, CountWhatADyingDeviceSentAndLeaveTheUnknownEmpty)
+{
+    BuildAndWatch(2);
+    SetForAll("FragmentSize", UintegerValue(100));
+    center->SetAttribute("Deadline", TimeValue(Seconds(2)));
+    center->SetAttribute("UplinkRate", StringValue("20kbps"));
+    // An update takes about half a second: device 0 dies while it sends the first.
+    apps[0]->SetStopTime(MilliSeconds(300));
+    Open();
+    Run();
+    const Table linkTable = ReadTable(folder.Read("t-links.csv"));
+    ASSERT_EQ(linkTable.size(), 4U);
+    const auto& first = linkTable[0];
+    EXPECT_EQ(first.at("state"), "partial");
+    EXPECT_NE(first.at("sent_fragments"), "");
+    EXPECT_GT(std::stoi(first.at("sent_fragments")), 0);
+    EXPECT_LT(std::stoi(first.at("sent_fragments")), std::stoi(linkTable[1].at("sent_fragments")));
+    const auto& second = linkTable[2];
+    EXPECT_EQ(second.at("device"), "0");
+    EXPECT_EQ(second.at("sent_fragments"), "");
+    EXPECT_EQ(second.at("received_fragments"), "0");
+    EXPECT_EQ(second.at("uplink_s"), "");
+    EXPECT_EQ(second.at("sigma"), "");
+    EXPECT_EQ(second.at("state"), "unreachable");
+}
+
+TEST_F(FederatedTraceWriters, ShowWholeRoundsWhileTheSimulationRuns)
+{
+    BuildAndWatch(2);
+    Open(false);
+    center->SetAttribute("Rounds", UintegerValue(3));
+    center->TraceConnectWithoutContext("RoundStart",
+                                       MakeCallback(&FederatedTraceWriters::LookAtTable, this));
+    Run();
+    EXPECT_EQ(seen, 3U);
+    EXPECT_EQ(folder.CountFiles(), 1);
+}
+
+TEST_F(FederatedTraceWriters, KeepTotalsWithoutFiles)
+{
+    BuildAndWatch(2);
+    EXPECT_EQ(writer->GetLastRound().round, 0U);
+    EXPECT_TRUE(std::isnan(writer->GetLostFraction()));
+    Run();
+    EXPECT_EQ(writer->GetLastRound().round, 2U);
+    EXPECT_EQ(writer->GetLostFraction(), 0);
+    std::ostringstream line;
+    writer->GetResult().Print(line);
+    EXPECT_NE(line.str().find(" rounds=2 time_s="), std::string::npos) << line.str();
+    EXPECT_EQ(folder.CountFiles(), 0);
+}
+
+TEST_F(FederatedTraceWriters, SayWhatCannotBeWritten)
+{
+    BuildAndWatch(2);
+    std::string error;
+    EXPECT_FALSE(writer->Open(folder.GetFolder() + "/none/t", true, error));
+    EXPECT_EQ(error,
+              "Cannot write '" + folder.GetFolder() +
+                  "/none/t-rounds.csv': No such file or directory.");
+    EXPECT_EQ(folder.CountFiles(), 0);
+
+    BuildAndWatch(2);
+    Open(false);
+    EXPECT_TRUE(writer->IsComplete(error));
+}
