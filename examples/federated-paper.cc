@@ -59,8 +59,8 @@ main(int argc, char* argv[])
     cmd.AddReal("sigma1", "Standard deviation of the noise, 2-bit devices", sigma1, 0, 1e6);
     cmd.AddReal("sigma2", "Standard deviation of the noise, 4-bit devices", sigma2, 0, 1e6);
     cmd.AddCount("rounds", "Number of rounds", rounds, 1, 1000000);
-    cmd.AddCount("devices", "Number of devices, half of them with 2 bits", devices, 2, 60000);
-    cmd.AddCount("participants", "Devices that take part in a round", participants, 2, 60000);
+    cmd.AddCount("devices", "Number of devices, half of them with 2 bits", devices, 2, 1000);
+    cmd.AddCount("participants", "Devices that take part in a round", participants, 2, 1000);
     cmd.AddCount("threads", "Threads that train and evaluate, 0 for all cores", threads, 0, 1024);
     cmd.AddData(data);
     cmd.AddOutput(output);

@@ -359,7 +359,9 @@ TEST_F(FederatedHelpers, WorkOverIpv6)
     internet.SetIpv4StackInstall(false);
     internet.Install(NodeContainer(center, devices));
     PointToPointHelper links;
-    Ipv6AddressHelper addresses(Ipv6Address("2001:db8::"), Ipv6Prefix(64));
+    links.SetDeviceAttribute("DataRate", StringValue("100Mbps"));
+    // Not from 2001:db8::/32: packets with addresses for documentation are dropped.
+    Ipv6AddressHelper addresses(Ipv6Address("2001:1::"), Ipv6Prefix(64));
     Ipv6Address centerAddress;
     for (uint32_t i = 0; i < devices.GetN(); ++i)
     {
