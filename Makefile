@@ -57,8 +57,9 @@ data:
 bench: data
 	@tools/install-dependencies build bench
 	$(CONFIGURE)
-	cmake --build $(BUILD) -j $(JOBS) --target federated-bench
+	cmake --build $(BUILD) -j $(JOBS) --target federated-bench packet-bench examples
 	bench/run $(BUILD)
+	bench/applications $(BUILD)
 
 format:
 	@tools/install-dependencies format
