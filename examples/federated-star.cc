@@ -12,7 +12,7 @@
  * Over UDP the coordinates in it are then missing in the update; over TCP it is sent again. Half of
  * the devices have 2 bits, the others 4.
  *
- * PREFIX-rounds.csv has a row a round (see federated-paper); with --pcap, PREFIX-0-N.pcap holds
+ * PREFIX-rounds.csv has a row a round (see federated-paper); with --pcap, PREFIX-*-N.pcap holds
  * what the center sent and received over its trunk N. The result line adds sent_fragments and
  * received_fragments of all updates, and update_drops, messages of updates that the error model
  * took, counted at the net devices (UDP).
