@@ -100,6 +100,12 @@ function(build_lib)
   endif()
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/examples/CMakeLists.txt)
     add_subdirectory(examples)
+    add_test(
+      NAME dissector-on-captures-of-an-example
+      COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tools/wireshark/test-example
+              $<TARGET_FILE:federated-star> ${CMAKE_CURRENT_SOURCE_DIR}/data/mnist
+    )
+    set_tests_properties(dissector-on-captures-of-an-example PROPERTIES SKIP_RETURN_CODE 77)
   endif()
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/bench/CMakeLists.txt)
     add_subdirectory(bench)
