@@ -322,6 +322,26 @@ TEST(FragmentAssembler, GivesTheModelAwayAndCanBeginAnew)
     }
 }
 
+TEST(FragmentAssembler, GivesAnIncompleteModelAwayWithZeros)
+{
+    FederatedRandom random(57);
+    Sender sender(1000, 32, {}, 1400, random);
+    for (std::size_t i = 0; i < 1000; ++i)
+    {
+        WriteLittleEndianFloat(1, sender.payload.data() + 4 * i);
+    }
+    FragmentAssembler assembler(1000, 32);
+    sender.Send(1, assembler);
+    const std::size_t begin = sender.fragments[1].begin;
+    const std::size_t end = sender.fragments[1].end;
+    const std::vector<float> model = assembler.TakeModel();
+    ASSERT_EQ(model.size(), 1000U);
+    for (std::size_t i = 0; i < model.size(); ++i)
+    {
+        EXPECT_EQ(model[i], i >= begin && i < end ? 1 : 0) << i;
+    }
+}
+
 TEST(FragmentAssembler, KeepsTheFirstDistortionReported)
 {
     FederatedRandom random(56);
