@@ -1074,15 +1074,17 @@ FusionCenter::HandleRepair(const FederatedHeader& header,
     {
         return DROP_MALFORMED;
     }
-    const auto fragments = static_cast<uint32_t>(m_modelPlan.size());
+    // Ascending ranges ask for no fragment twice: nobody can keep the sender busy for long.
+    uint32_t next = 0;
     for (const auto& [first, count] : body.ranges)
     {
-        if (first >= fragments || count > fragments - first)
+        if (first < next || first >= m_modelPlan.size() || count > m_modelPlan.size() - first)
         {
             return DROP_INVALID;
         }
+        next = first + count;
     }
-    if (body.ranges.size() > fragments || participant.answered)
+    if (participant.answered)
     {
         return DROP_INVALID;
     }

@@ -6,7 +6,9 @@
 #include "ns3/message-bodies.h"
 #include "ns3/udp-socket-factory.h"
 
+#include <limits>
 #include <map>
+#include <memory>
 #include <numeric>
 
 using namespace ns3;
@@ -307,4 +309,129 @@ TEST_F(HostileFederation, ADeviceGivesNoMorePrecisionThanItHas)
     Run();
     EXPECT_GT(center->GetDropped(DROP_INVALID), 0U);
     EXPECT_TRUE(sent.empty() || sent.front().device == 1);
+}
+
+namespace
+{
+
+/** A device that joined from its own address, and then sends what it likes (UDP). */
+class Rogue
+{
+  public:
+    Rogue(Ptr<Node> node, const Address& center, uint32_t device)
+        : m_socket(Socket::CreateSocket(node, UdpSocketFactory::GetTypeId())),
+          m_device(device)
+    {
+        m_socket->Bind();
+        m_socket->Connect(center);
+    }
+
+    /** Send a message with the next sequence number. */
+    void Send(FederatedHeader header, const std::vector<uint8_t>& body)
+    {
+        header.sequence = ++m_sequence;
+        header.device = m_device;
+        header.Seal(body.data(), body.size());
+        Ptr<Packet> packet = Create<Packet>(body.data(), static_cast<uint32_t>(body.size()));
+        packet->AddHeader(header);
+        m_socket->Send(packet);
+    }
+
+    void Join(uint64_t trainingNs)
+    {
+        FederatedHeader header;
+        header.type = FederatedHeader::JOIN;
+        header.bits = 4;
+        std::vector<uint8_t> body(JoinBody::SIZE);
+        JoinBody{1, 40, trainingNs}.Write(body.data());
+        Send(header, body);
+    }
+
+    /** Ask for the whole model as often as a message can. */
+    void Repair(uint32_t fragments)
+    {
+        FederatedHeader header;
+        header.type = FederatedHeader::REPAIR;
+        header.round = 1;
+        RepairBody repair;
+        repair.ranges.assign(fragments, {0, fragments});
+        std::vector<uint8_t> body(repair.GetSize());
+        repair.Write(body.data());
+        Send(header, body);
+    }
+
+    /** Send a coordinate of a float update. */
+    void Update(uint32_t fragment, uint32_t fragments)
+    {
+        FederatedHeader header;
+        header.type = FederatedHeader::UPDATE;
+        header.round = 1;
+        header.bits = 32;
+        header.fragment = fragment;
+        header.fragments = fragments;
+        header.first = fragment;
+        header.coordinates = 1;
+        Send(header, std::vector<uint8_t>(4));
+    }
+
+    /** Say that so many fragments were sent. */
+    void Done(uint32_t fragments)
+    {
+        FederatedHeader header;
+        header.type = FederatedHeader::DONE;
+        header.round = 1;
+        header.fragments = fragments;
+        Send(header, {OUTCOME_SENT});
+    }
+
+  private:
+    Ptr<Socket> m_socket;
+    uint32_t m_device;
+    uint32_t m_sequence = 0;
+};
+
+void
+CountMessages(uint32_t* messages, Ptr<const Packet>)
+{
+    ++*messages;
+}
+
+/** A federation whose device 1 is a rogue. */
+class RogueFederation : public Federation
+{
+  public:
+    void BuildWithRogue(uint64_t trainingNs)
+    {
+        Build(2);
+        apps[1]->SetStartTime(Hours(1));
+        apps[1]->SetStopTime(Hours(1));
+        center->SetAttribute("Rounds", UintegerValue(1));
+        center->SetAttribute("Deadline", TimeValue(Seconds(1)));
+        rogue = std::make_unique<Rogue>(nodes.Get(2), remotes[1], 1);
+        Simulator::Schedule(MilliSeconds(1), &Rogue::Join, rogue.get(), trainingNs);
+    }
+
+    void TearDown() override
+    {
+        rogue.reset();
+        Federation::TearDown();
+    }
+
+    std::unique_ptr<Rogue> rogue;
+};
+
+} // namespace
+
+TEST_F(RogueFederation, ARepairRequestForMoreThanTheModelIsInvalid)
+{
+    BuildWithRogue(0);
+    SetForAll("FragmentSize", UintegerValue(100));
+    uint32_t messages = 0;
+    center->TraceConnectWithoutContext("Tx", MakeBoundCallback(&CountMessages, &messages));
+    Simulator::Schedule(MilliSeconds(100), &Rogue::Repair, rogue.get(), 19);
+    Run();
+    ASSERT_EQ(rounds.size(), 1U);
+    EXPECT_EQ(rounds[0].links[1].state, PARTICIPANT_SILENT);
+    EXPECT_EQ(center->GetDropped(DROP_INVALID), 1U);
+    EXPECT_LT(messages, 3 * 19U);
 }
