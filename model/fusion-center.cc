@@ -675,7 +675,7 @@ FusionCenter::HandleJoin(const FederatedHeader& header,
     member.stream = stream;
     member.group = body.group;
     member.samples = body.samples;
-    member.training = NanoSeconds(body.trainingNs);
+    member.training = std::min(NanoSeconds(body.trainingNs), m_deadline); // it may say anything
     member.sequence = header.sequence;
     ++m_joined;
     NS_LOG_INFO("Device " << header.device << " of group " << body.group << " joined with "

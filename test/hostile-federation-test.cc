@@ -435,3 +435,12 @@ TEST_F(RogueFederation, ARepairRequestForMoreThanTheModelIsInvalid)
     EXPECT_EQ(center->GetDropped(DROP_INVALID), 1U);
     EXPECT_LT(messages, 3 * 19U);
 }
+
+TEST_F(RogueFederation, ATrainingTimeWithoutEndDoesNotReachTheSlotsOfOthers)
+{
+    BuildWithRogue(std::numeric_limits<int64_t>::max());
+    Run();
+    ASSERT_EQ(rounds.size(), 1U);
+    EXPECT_EQ(rounds[0].links[0].state, PARTICIPANT_COMPLETE);
+    EXPECT_EQ(rounds[0].links[1].state, PARTICIPANT_UNREACHABLE);
+}
