@@ -1106,6 +1106,11 @@ FusionCenter::HandleUpdate(const FederatedHeader& header,
                            const uint8_t* payload,
                            Participant& participant)
 {
+    LinkRecord& record = participant.record;
+    if (record.sentKnown && record.receivedFragments == record.sentFragments)
+    {
+        return DROP_INVALID; // more than it said that it sent
+    }
     switch (participant.update.Accept(header, payload))
     {
     case FragmentAssembler::ACCEPTED:
@@ -1117,7 +1122,6 @@ FusionCenter::HandleUpdate(const FederatedHeader& header,
     case FragmentAssembler::NOT_FINITE:
         return DROP_NOT_FINITE;
     }
-    LinkRecord& record = participant.record;
     record.lastReceived = Simulator::Now();
     if (++record.receivedFragments == 1)
     {
@@ -1145,7 +1149,9 @@ FusionCenter::HandleDone(const FederatedHeader& header,
         return DROP_MALFORMED;
     }
     LinkRecord& record = participant.record;
-    if (header.fragments < record.receivedFragments)
+    const uint32_t planned = participant.update.GetFragments();
+    if (header.fragments < record.receivedFragments ||
+        header.fragments > (planned > 0 ? planned : m_model.size()))
     {
         return DROP_INVALID;
     }

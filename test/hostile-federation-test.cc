@@ -444,3 +444,31 @@ TEST_F(RogueFederation, ATrainingTimeWithoutEndDoesNotReachTheSlotsOfOthers)
     EXPECT_EQ(rounds[0].links[0].state, PARTICIPANT_COMPLETE);
     EXPECT_EQ(rounds[0].links[1].state, PARTICIPANT_UNREACHABLE);
 }
+
+TEST_F(RogueFederation, MoreFragmentsThanWereSentAreNotCounted)
+{
+    BuildWithRogue(0);
+    center->SetAttribute("MinUpdates", UintegerValue(1));
+    SetForDevices("TimePerSample", StringValue("ns3::ConstantRandomVariable[Constant=0.005]"));
+    Simulator::Schedule(MilliSeconds(100), &Rogue::Update, rogue.get(), 0, 100);
+    Simulator::Schedule(MilliSeconds(110), &Rogue::Done, rogue.get(), 1);
+    for (uint32_t i = 1; i < 50; ++i)
+    {
+        Simulator::Schedule(MilliSeconds(110 + i), &Rogue::Update, rogue.get(), i, 100);
+    }
+    Run();
+    ASSERT_EQ(rounds.size(), 1U);
+    EXPECT_EQ(rounds[0].links[1].sentFragments, 1U);
+    EXPECT_EQ(rounds[0].links[1].receivedFragments, 1U);
+}
+
+TEST_F(RogueFederation, ADeviceCannotHaveSentMoreFragmentsThanItsUpdateHas)
+{
+    BuildWithRogue(0);
+    Simulator::Schedule(MilliSeconds(100), &Rogue::Update, rogue.get(), 0, 100);
+    Simulator::Schedule(MilliSeconds(110), &Rogue::Done, rogue.get(), 4000000000U);
+    Run();
+    ASSERT_EQ(rounds.size(), 1U);
+    EXPECT_LE(rounds[0].sentFragments, 101U + 1);
+    EXPECT_EQ(center->GetDropped(DROP_INVALID), 1U);
+}
