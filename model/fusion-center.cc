@@ -650,14 +650,9 @@ FusionCenter::HandleJoin(const FederatedHeader& header,
             return DROP_OLD;
         }
     }
-    if (stream)
+    if (stream && m_streams.at(stream) != FederatedHeader::ALL_DEVICES)
     {
-        const auto connection = m_streams.find(stream);
-        if (connection->second != FederatedHeader::ALL_DEVICES &&
-            connection->second != header.device)
-        {
-            return DROP_FOREIGN; // one connection per device
-        }
+        return m_streams.at(stream) == header.device ? DROP_DUPLICATE : DROP_FOREIGN;
     }
     // Whoever joins again has lost what it was doing.
     RemoveMember(header.device);
