@@ -340,6 +340,8 @@ FusionCenter::CheckAttributes()
                     "FusionCenter: Downlink is multicast, which needs a MulticastGroup and UDP");
     NS_ABORT_MSG_IF(m_downlinkRate.GetBitRate() == 0, "FusionCenter: DownlinkRate is 0");
     NS_ABORT_MSG_IF(m_uplinkRate.GetBitRate() == 0, "FusionCenter: UplinkRate is 0");
+    // Without a deadline (Time::Max) the sums with it must not overflow.
+    m_deadline = std::min(m_deadline, Time::Max() / 4);
     if (m_model.empty())
     {
         m_task->Initialize(m_model);
@@ -922,8 +924,8 @@ FusionCenter::PlanSlots(const std::vector<uint32_t>& selected)
         body.modelEndNs = static_cast<uint64_t>(slot.modelEnd.GetNanoSeconds());
         body.slotStartNs = static_cast<uint64_t>(start.GetNanoSeconds());
         body.slotLengthNs = static_cast<uint64_t>(length.GetNanoSeconds());
-        body.deadlineNs =
-            static_cast<uint64_t>((m_roundStart + m_deadline - m_guard).GetNanoSeconds());
+        body.deadlineNs = static_cast<uint64_t>(
+            (m_roundStart + std::max(m_deadline - m_guard, Time(0))).GetNanoSeconds());
         participant.body.resize(GrantBody::SIZE);
         body.Write(participant.body.data());
         FederatedHeader& grant = participant.grant;

@@ -531,3 +531,18 @@ TEST_F(Federation, AMulticastModelIsSentOnceAndTheUnselectedDiscardIt)
     }
     EXPECT_GE(discarded, 3 * 2 * fragments); // two of the unselected lose nothing
 }
+
+TEST_F(Federation, WorksWithoutADeadlineAndWithAGuardBehindIt)
+{
+    Build(2);
+    center->SetAttribute("Deadline", TimeValue(Time::Max()));
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    EXPECT_EQ(rounds[2].received, 2U);
+    Build(2);
+    center->SetAttribute("Deadline", TimeValue(MilliSeconds(100)));
+    center->SetAttribute("Guard", TimeValue(Seconds(1)));
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    EXPECT_EQ(rounds[0].links[0].state, PARTICIPANT_NO_TIME);
+}
