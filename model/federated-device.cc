@@ -399,8 +399,8 @@ FederatedDevice::HandleDatagrams(Ptr<Socket> socket)
             continue;
         }
         uint8_t message[MessageStream::MAX_MESSAGE];
-        packet->CopyData(message, sizeof(message));
-        HandleMessage(message, size, from);
+        // One that is larger still (over IPv6) is cut, and found to be malformed.
+        HandleMessage(message, packet->CopyData(message, sizeof(message)), from);
         if (!m_running)
         {
             return;

@@ -491,8 +491,8 @@ FusionCenter::HandleDatagrams(Ptr<Socket> socket)
     while (Ptr<Packet> packet = socket->RecvFrom(from))
     {
         uint8_t message[MessageStream::MAX_MESSAGE];
-        packet->CopyData(message, sizeof(message));
-        HandleMessage(message, packet->GetSize(), from, nullptr);
+        // One that is larger still (over IPv6) is cut, and found to be malformed.
+        HandleMessage(message, packet->CopyData(message, sizeof(message)), from, nullptr);
         if (!m_running)
         {
             return;
