@@ -229,6 +229,17 @@ void
 FederatedDevice::DoDispose()
 {
     NS_LOG_FUNCTION(this);
+    // IP may be disposed of already: no connection says goodbye any more.
+    if (m_stream)
+    {
+        m_stream->Abandon();
+    }
+    if (m_socket && m_protocol == TcpSocketFactory::GetTypeId())
+    {
+        m_socket->SetConnectCallback(MakeNullCallback<void, Ptr<Socket>>(),
+                                     MakeNullCallback<void, Ptr<Socket>>());
+        m_socket = nullptr;
+    }
     StopApplication();
     m_previous = std::vector<float>();
     m_task = nullptr;

@@ -301,6 +301,10 @@ void
 FusionCenter::DoDispose()
 {
     NS_LOG_FUNCTION(this);
+    for (auto& [stream, device] : m_streams)
+    {
+        stream->Abandon(); // IP may be disposed of already
+    }
     StopApplication();
     m_members.clear();
     m_task = nullptr;

@@ -546,3 +546,16 @@ TEST_F(Federation, WorksWithoutADeadlineAndWithAGuardBehindIt)
     ASSERT_EQ(rounds.size(), 3U);
     EXPECT_EQ(rounds[0].links[0].state, PARTICIPANT_NO_TIME);
 }
+
+TEST_F(Federation, TcpOverIpv6EndsWithOpenConnections)
+{
+    Build(3, true);
+    SetForAll("Protocol", TypeIdValue(TcpSocketFactory::GetTypeId()));
+    SetLoss(GetCenterEnd(2), MakeLoss(1, 10)); // its connection does not come about
+    center->SetAttribute("JoinTimeout", TimeValue(MilliSeconds(100)));
+    Simulator::Stop(Seconds(2));
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    EXPECT_EQ(rounds[0].received, 2U);
+    Simulator::Destroy(); // sends nothing, because nothing is there to send with
+}

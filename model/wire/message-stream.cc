@@ -75,6 +75,17 @@ MessageStream::Discard()
 void
 MessageStream::Close()
 {
+    Ptr<Socket> socket = m_socket;
+    Abandon();
+    if (socket)
+    {
+        socket->Close();
+    }
+}
+
+void
+MessageStream::Abandon()
+{
     if (!m_socket)
     {
         return;
@@ -85,7 +96,6 @@ MessageStream::Close()
     socket->SetRecvCallback(nobody);
     socket->SetSendCallback(MakeNullCallback<void, Ptr<Socket>, uint32_t>());
     socket->SetCloseCallbacks(nobody, nobody);
-    socket->Close();
 }
 
 void

@@ -81,6 +81,9 @@ class MessageStream : public SimpleRefCount<MessageStream>
     /** End the connection; nothing is called any more. */
     void Close();
 
+    /** Let go of the connection without a word: for when the layers below are being disposed of. */
+    void Abandon();
+
     /**
      * Prepare a socket before it connects or listens: segments as large as a usual link carries.
      * @param socket A TCP socket.
