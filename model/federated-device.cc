@@ -289,6 +289,12 @@ FederatedDevice::Leave()
     }
     m_leaving = true;
     EndSession();
+    if (!m_stream && m_protocol == TcpSocketFactory::GetTypeId())
+    {
+        m_running = false; // the center knows of a device by its connection, and there is none
+        Close();
+        return;
+    }
     FederatedHeader header;
     header.type = FederatedHeader::LEAVE;
     SendControl(header, nullptr, 0);

@@ -532,6 +532,29 @@ TEST_F(Federation, AMulticastModelIsSentOnceAndTheUnselectedDiscardIt)
     EXPECT_GE(discarded, 3 * 2 * fragments); // two of the unselected lose nothing
 }
 
+TEST_F(Federation, ADeviceThatLeavesWhileItConnectsDoesNotJoin)
+{
+    for (const Time& when : {MicroSeconds(500), MilliSeconds(50), MilliSeconds(150)})
+    {
+        Build(2);
+        SetForAll("Protocol", TypeIdValue(TcpSocketFactory::GetTypeId()));
+        center->SetAttribute("JoinTimeout", TimeValue(Seconds(1)));
+        // The first attempt at 0 fails at once, the next one is 100 ms later.
+        auto ipv4 = nodes.Get(2)->GetObject<Ipv4>();
+        if (when > MilliSeconds(1))
+        {
+            ipv4->SetDown(1);
+            Simulator::Schedule(MilliSeconds(120), &Ipv4::SetUp, ipv4, 1);
+        }
+        Simulator::Schedule(when, &FederatedDevice::Leave, apps[1]);
+        Run();
+        ASSERT_EQ(rounds.size(), 3U);
+        EXPECT_EQ(rounds.back().joined, 1U) << when;
+        EXPECT_EQ(rounds.back().received, 1U);
+        EXPECT_EQ(center->GetDropped(DROP_MALFORMED), 0U);
+    }
+}
+
 TEST_F(Federation, WorksWithoutADeadlineAndWithAGuardBehindIt)
 {
     Build(2);
