@@ -366,6 +366,7 @@ FederatedDevice::HandleConnected(Ptr<Socket> socket)
     NS_LOG_FUNCTION(this);
     m_stream = Create<MessageStream>(socket, m_center);
     m_socket = nullptr;
+    m_granted = false; // nothing on a new connection repeats an earlier grant
     m_stream->Start(MakeCallback(&FederatedDevice::HandleStreamMessage, this),
                     MakeCallback(&FederatedDevice::HandleGarbage, this),
                     MakeCallback(&FederatedDevice::HandleClosed, this));

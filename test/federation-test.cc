@@ -555,6 +555,43 @@ TEST_F(Federation, ADeviceThatLeavesWhileItConnectsDoesNotJoin)
     }
 }
 
+TEST_F(Federation, ANewCenterTakesOverTcpDevices)
+{
+    Build(2);
+    SetForAll("Protocol", TypeIdValue(TcpSocketFactory::GetTypeId()));
+    center->SetStopTime(Seconds(1));
+    auto second = CreateObject<FusionCenter>();
+    for (const char* name : {"Task",
+                             "Protocol",
+                             "Quantizer",
+                             "FusionRule",
+                             "Participants",
+                             "BitBudget",
+                             "GroupBits",
+                             "ExpectedDevices",
+                             "Rounds"})
+    {
+        StringValue text;
+        PointerValue pointer;
+        if (center->GetAttributeFailSafe(name, pointer))
+        {
+            second->SetAttribute(name, pointer);
+        }
+        else
+        {
+            center->GetAttribute(name, text);
+            second->SetAttribute(name, text);
+        }
+    }
+    second->SetStartTime(Seconds(1.05));
+    second->TraceConnectWithoutContext("RoundEnd", MakeCallback(&Federation::OnRound, this));
+    nodes.Get(0)->AddApplication(second);
+    Run();
+    ASSERT_EQ(rounds.size(), 6U);
+    EXPECT_EQ(rounds[3].round, 1U);
+    EXPECT_EQ(rounds[3].received, 2U);
+}
+
 TEST_F(Federation, WorksWithoutADeadlineAndWithAGuardBehindIt)
 {
     Build(2);
