@@ -266,6 +266,7 @@ FederatedDevice::StartApplication()
     m_leaving = false;
     // A device that comes back must not repeat the numbers of its former life.
     m_sequence = static_cast<uint32_t>(Simulator::Now().GetMilliSeconds());
+    m_fragmentSequence = m_sequence;
     Open();
 }
 
@@ -814,7 +815,7 @@ FederatedDevice::SendFragment(std::size_t index)
     const Fragment& fragment = session.fragments[index];
     FederatedHeader header;
     header.type = FederatedHeader::UPDATE;
-    header.sequence = ++m_sequence;
+    header.sequence = ++m_fragmentSequence;
     header.round = session.round;
     if (m_reportDistortion)
     {

@@ -378,7 +378,9 @@ class FederatedDevice : public Application
     Ptr<Socket> m_socket;               //!< UDP, or TCP while it connects.
     Ptr<Socket> m_multicastSocket;      //!< UDP, for models.
     Ptr<MessageStream> m_stream;        //!< TCP.
-    uint32_t m_sequence = 0;            //!< Last sequence number used.
+    uint32_t m_sequence = 0;            //!< Last sequence number of a control message: fewer than
+                                        //!< one a millisecond, so that the next life begins above.
+    uint32_t m_fragmentSequence = 0;    //!< Last sequence number of a fragment.
     bool m_granted = false;             //!< Whether a grant ever came.
     uint32_t m_lastGrant = 0;           //!< Its sequence number.
     uint32_t m_lastRound = 0;           //!< Its round.

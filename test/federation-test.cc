@@ -555,6 +555,29 @@ TEST_F(Federation, ADeviceThatLeavesWhileItConnectsDoesNotJoin)
     }
 }
 
+TEST_F(Federation, WhoLeftComesBackUnderTheSameIdentifier)
+{
+    side = 16;
+    Build(2);
+    center->SetAttribute("Rounds", UintegerValue(60));
+    SetForDevices("FragmentSize", UintegerValue(100)); // many fragments, in little time
+    SetForDevices("TimePerSample", StringValue("ns3::ConstantRandomVariable[Constant=0.000001]"));
+    Simulator::Schedule(MilliSeconds(200), &FederatedDevice::Leave, apps[1]);
+    auto second = CreateObject<FederatedDevice>();
+    second->SetAttribute("DeviceId", UintegerValue(1));
+    second->SetAttribute("Group", UintegerValue(1));
+    second->SetAttribute("Remote", AddressValue(remotes[1]));
+    second->SetAttribute("Task", PointerValue(task));
+    second->SetAttribute("Quantizer", PointerValue(CreateObject<IdentityQuantizer>()));
+    second->SetStartTime(MilliSeconds(230));
+    second->SetStopTime(Seconds(20));
+    nodes.Get(2)->AddApplication(second);
+    Run();
+    ASSERT_EQ(rounds.size(), 60U);
+    EXPECT_GT(sent.size() * sent[0].fragments, 400U); // more than one a millisecond
+    EXPECT_EQ(rounds.back().received, 2U);
+}
+
 TEST_F(Federation, ANewCenterTakesOverTcpDevices)
 {
     Build(2);

@@ -154,7 +154,8 @@ class FederatedHeader : public Header
     void Print(std::ostream& os) const override;
 
     Type type{};                          //!< What the message is.
-    uint32_t sequence = 0;                //!< Counts the sender's messages; an ACK repeats it.
+    uint32_t sequence = 0;                //!< Counts the sender's messages (a device's fragments
+                                          //!< apart from the others); an ACK repeats it.
     uint32_t round = 0;                   //!< Round that the message is about.
     uint32_t device = 0;                  //!< Device that sends, or is meant.
     uint32_t fragment = 0;                //!< Index of the fragment.
