@@ -642,3 +642,28 @@ TEST_F(Federation, TcpOverIpv6EndsWithOpenConnections)
     EXPECT_EQ(rounds[0].received, 2U);
     Simulator::Destroy(); // sends nothing, because nothing is there to send with
 }
+
+TEST_F(Federation, AMulticastModelReachesDevicesOverIpv6)
+{
+    Build(2, true);
+    SimpleNetDeviceHelper simple;
+    simple.SetDeviceAttribute("DataRate", StringValue("100Mbps"));
+    const NetDeviceContainer shared = simple.Install(nodes);
+    Ipv6AddressHelper addresses(Ipv6Address("2001:77::"), Ipv6Prefix(64));
+    const auto interfaces = addresses.Assign(shared);
+    const Ipv6Address centerAddress = interfaces.GetAddress(0, 1);
+    Ipv6StaticRoutingHelper()
+        .GetStaticRouting(nodes.Get(0)->GetObject<Ipv6>())
+        ->SetDefaultMulticastRoute(interfaces.GetInterfaceIndex(0));
+    const Inet6SocketAddress group(Ipv6Address("ff15::1"), 5000);
+    SetForAll("MulticastGroup", AddressValue(group));
+    center->SetAttribute("Downlink", StringValue("multicast"));
+    center->SetAttribute("Local", AddressValue(Inet6SocketAddress(centerAddress, PORT)));
+    SetForDevices("Remote", AddressValue(Inet6SocketAddress(centerAddress, PORT)));
+    uint32_t models = 0;
+    center->TraceConnectWithoutContext("Tx", MakeBoundCallback(&CountModels, &models));
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    EXPECT_EQ(rounds[0].received, 2U);
+    EXPECT_EQ(models, 3U); // one fragment a round
+}
