@@ -438,7 +438,6 @@ FederatedDevice::HandleStreamMessage(Ptr<MessageStream> stream,
 void
 FederatedDevice::HandleMessage(const uint8_t* message, uint32_t size, const Address& from)
 {
-    DropReason reason = DROP_UNEXPECTED;
     // Models by multicast reach everyone: who does not take part reads no further than the type.
     const bool wantsModel = m_session && m_session->phase == RECEIVING;
     if (!wantsModel && FederatedHeader::PeekType(message, size) == FederatedHeader::MODEL)
@@ -446,9 +445,8 @@ FederatedDevice::HandleMessage(const uint8_t* message, uint32_t size, const Addr
         Drop(m_session ? DROP_DUPLICATE : DROP_UNSELECTED, from, size);
         return;
     }
-    switch (m_received.Read(message, size))
-    {
-    case FederatedHeader::READ_OK:
+    DropReason reason = GetDropReason(m_received.Read(message, size));
+    if (reason == DROP_REASONS)
     {
         const uint8_t* payload = message + m_received.GetSize();
         if (m_received.type == FederatedHeader::MODEL)
@@ -467,17 +465,10 @@ FederatedDevice::HandleMessage(const uint8_t* message, uint32_t size, const Addr
         {
             reason = HandleAck(m_received, payload);
         }
-        break;
-    }
-    case FederatedHeader::READ_MALFORMED:
-        reason = DROP_MALFORMED;
-        break;
-    case FederatedHeader::READ_VERSION:
-        reason = DROP_VERSION;
-        break;
-    case FederatedHeader::READ_CHECKSUM:
-        reason = DROP_CHECKSUM;
-        break;
+        else
+        {
+            reason = DROP_UNEXPECTED;
+        }
     }
     if (reason != DROP_REASONS)
     {
@@ -620,16 +611,10 @@ FederatedDevice::HandleModel(const FederatedHeader& header, const uint8_t* paylo
     {
         return DROP_INVALID;
     }
-    switch (session.model.Accept(header, payload))
+    const DropReason reason = GetDropReason(session.model.Accept(header, payload));
+    if (reason != DROP_REASONS)
     {
-    case FragmentAssembler::ACCEPTED:
-        break;
-    case FragmentAssembler::DUPLICATE:
-        return DROP_DUPLICATE;
-    case FragmentAssembler::INVALID:
-        return DROP_INVALID;
-    case FragmentAssembler::NOT_FINITE:
-        return DROP_NOT_FINITE;
+        return reason;
     }
     session.lastModelFragment = Simulator::Now();
     if (session.model.IsComplete())

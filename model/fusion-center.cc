@@ -516,24 +516,13 @@ FusionCenter::HandleMessage(const uint8_t* message,
                             const Address& from,
                             const Ptr<MessageStream>& stream)
 {
-    DropReason reason = DROP_REASONS;
-    switch (m_received.Read(message, size))
+    DropReason reason = GetDropReason(m_received.Read(message, size));
+    if (reason == DROP_REASONS)
     {
-    case FederatedHeader::READ_OK:
         reason = Dispatch(m_received,
                           message + m_received.GetSize(),
                           stream ? stream->GetPeer() : SocketAddress(from),
                           stream);
-        break;
-    case FederatedHeader::READ_MALFORMED:
-        reason = DROP_MALFORMED;
-        break;
-    case FederatedHeader::READ_VERSION:
-        reason = DROP_VERSION;
-        break;
-    case FederatedHeader::READ_CHECKSUM:
-        reason = DROP_CHECKSUM;
-        break;
     }
     if (reason != DROP_REASONS)
     {
@@ -1112,16 +1101,10 @@ FusionCenter::HandleUpdate(const FederatedHeader& header,
     {
         return DROP_INVALID; // more than it said that it sent
     }
-    switch (participant.update.Accept(header, payload))
+    const DropReason reason = GetDropReason(participant.update.Accept(header, payload));
+    if (reason != DROP_REASONS)
     {
-    case FragmentAssembler::ACCEPTED:
-        break;
-    case FragmentAssembler::DUPLICATE:
-        return DROP_DUPLICATE;
-    case FragmentAssembler::INVALID:
-        return DROP_INVALID;
-    case FragmentAssembler::NOT_FINITE:
-        return DROP_NOT_FINITE;
+        return reason;
     }
     record.lastReceived = Simulator::Now();
     if (++record.receivedFragments == 1)

@@ -24,4 +24,38 @@ GetDropReasonName(DropReason reason)
     return reason < DROP_REASONS ? names[reason] : "none";
 }
 
+DropReason
+GetDropReason(FederatedHeader::ReadResult result)
+{
+    switch (result)
+    {
+    case FederatedHeader::READ_OK:
+        return DROP_REASONS;
+    case FederatedHeader::READ_VERSION:
+        return DROP_VERSION;
+    case FederatedHeader::READ_CHECKSUM:
+        return DROP_CHECKSUM;
+    case FederatedHeader::READ_MALFORMED:
+        break;
+    }
+    return DROP_MALFORMED;
+}
+
+DropReason
+GetDropReason(FragmentAssembler::Result result)
+{
+    switch (result)
+    {
+    case FragmentAssembler::ACCEPTED:
+        return DROP_REASONS;
+    case FragmentAssembler::DUPLICATE:
+        return DROP_DUPLICATE;
+    case FragmentAssembler::NOT_FINITE:
+        return DROP_NOT_FINITE;
+    case FragmentAssembler::INVALID:
+        break;
+    }
+    return DROP_INVALID;
+}
+
 } // namespace ns3

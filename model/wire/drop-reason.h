@@ -3,6 +3,9 @@
 #ifndef DROP_REASON_H
 #define DROP_REASON_H
 
+#include "federated-header.h"
+#include "fragment-assembler.h"
+
 #include "ns3/address.h"
 
 #include <array>
@@ -38,6 +41,20 @@ enum DropReason : uint8_t
  * @return its name, one word in lower case.
  */
 const char* GetDropReasonName(DropReason reason);
+
+/**
+ * @ingroup federated
+ * @param result What reading a message found.
+ * @return why it is dropped, DROP_REASONS if it is not.
+ */
+DropReason GetDropReason(FederatedHeader::ReadResult result);
+
+/**
+ * @ingroup federated
+ * @param result What became of a fragment.
+ * @return why it is dropped, DROP_REASONS if it is not.
+ */
+DropReason GetDropReason(FragmentAssembler::Result result);
 
 /**
  * @ingroup federated
