@@ -107,7 +107,7 @@ TEST(WorkerPool, CanEndWhileJobsRunAndWait)
 TEST(WorkerPool, CancelDropsAJobThatHasNotBegun)
 {
     std::atomic<bool> release{false};
-    auto data = std::make_shared<int>(0);
+    auto data = std::make_shared<std::atomic<int>>(0);
     WorkerPool pool(2);
     const auto block = [&release](std::size_t)
     {
@@ -133,6 +133,7 @@ TEST(WorkerPool, CancelDropsAJobThatHasNotBegun)
         pool.Wait(ticket);
     }
     EXPECT_EQ(data.use_count(), 1);
+    EXPECT_EQ(*data, 2);
 }
 
 TEST(WorkerPool, CancelWaitsForAJobThatRuns)
