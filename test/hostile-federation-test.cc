@@ -390,6 +390,41 @@ class Rogue
     uint32_t m_sequence = 0;
 };
 
+/** A rogue over TCP, with one connection. */
+class TcpRogue
+{
+  public:
+    TcpRogue(Ptr<Node> node, const Address& center)
+        : socket(Socket::CreateSocket(node, TcpSocketFactory::GetTypeId()))
+    {
+        socket->Bind();
+        socket->Connect(center);
+    }
+
+    /** Join, with a message that comes in pieces. */
+    void Join(uint32_t device, uint32_t sequence)
+    {
+        FederatedHeader header;
+        header.type = FederatedHeader::JOIN;
+        header.sequence = sequence;
+        header.device = device;
+        header.bits = 4;
+        uint8_t body[JoinBody::SIZE];
+        JoinBody{1, 40, 0}.Write(body);
+        header.Seal(body, sizeof(body));
+        std::vector<uint8_t> frame(4 + header.GetSize());
+        frame[3] = static_cast<uint8_t>(header.GetSize() + sizeof(body));
+        header.Write(frame.data() + 4);
+        frame.insert(frame.end(), std::begin(body), std::end(body));
+        for (uint8_t byte : frame)
+        {
+            socket->Send(Create<Packet>(&byte, 1));
+        }
+    }
+
+    Ptr<Socket> socket;
+};
+
 void
 CountMessages(uint32_t* messages, Ptr<const Packet>)
 {
@@ -471,4 +506,31 @@ TEST_F(RogueFederation, ADeviceCannotHaveSentMoreFragmentsThanItsUpdateHas)
     ASSERT_EQ(rounds.size(), 1U);
     EXPECT_LE(rounds[0].sentFragments, 101U + 1);
     EXPECT_EQ(center->GetDropped(DROP_INVALID), 1U);
+}
+
+TEST_F(RogueFederation, JoiningTwiceOverAConnectionKeepsIt)
+{
+    Build(2);
+    SetForAll("Protocol", TypeIdValue(TcpSocketFactory::GetTypeId()));
+    apps[1]->SetStartTime(Hours(1));
+    apps[1]->SetStopTime(Hours(1));
+    center->SetAttribute("Deadline", TimeValue(Seconds(1)));
+    Simulator::Stop(MilliSeconds(10)); // the center listens
+    Run();
+    TcpRogue tcp(nodes.Get(2), remotes[1]);
+    Simulator::Schedule(MilliSeconds(12), &TcpRogue::Join, &tcp, 1, 5);
+    Simulator::Schedule(MilliSeconds(13), &TcpRogue::Join, &tcp, 1, 6);
+    Simulator::Schedule(MilliSeconds(14), &TcpRogue::Join, &tcp, 0, 7); // that of somebody else
+    Simulator::Stop(Seconds(2.5));
+    Run();
+    ASSERT_EQ(rounds.size(), 2U);
+    EXPECT_EQ(center->GetJoined(), 2U);
+    EXPECT_EQ(center->GetDropped(DROP_DUPLICATE), 1U);
+    EXPECT_EQ(center->GetDropped(DROP_FOREIGN), 1U);
+    EXPECT_GT(tcp.socket->GetRxAvailable(), 1000U); // grants and models
+    tcp.socket->Close();
+    Simulator::Stop(Seconds(1));
+    Run();
+    EXPECT_EQ(center->GetJoined(), 1U);
+    EXPECT_EQ(rounds.back().links[1].state, PARTICIPANT_LEFT);
 }
