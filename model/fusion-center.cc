@@ -1204,6 +1204,10 @@ FusionCenter::EndRound()
     {
         participant->repeat.Cancel();
         ReportUpdate(*participant);
+        if (const Member& member = m_members.at(device); member.stream)
+        {
+            member.stream->Discard(); // the rest of the model, which would delay the next grant
+        }
     }
     RoundRecord record;
     record.round = m_round;

@@ -667,3 +667,23 @@ TEST_F(Federation, AMulticastModelReachesDevicesOverIpv6)
     EXPECT_EQ(rounds[0].received, 2U);
     EXPECT_EQ(models, 3U); // one fragment a round
 }
+
+TEST_F(Federation, OverTcpTheRestOfAModelIsDiscardedAtTheEndOfItsRound)
+{
+    side = 28;
+    classes = 250; // 785 kB, three seconds
+    Build(2);
+    SetForAll("Protocol", TypeIdValue(TcpSocketFactory::GetTypeId()));
+    center->SetAttribute("Deadline", TimeValue(Seconds(2)));
+    center->SetAttribute("Rounds", UintegerValue(5));
+    GetCenterEnd(0)->SetAttribute("DataRate", StringValue("2Mbps"));
+    Run();
+    ASSERT_EQ(rounds.size(), 5U);
+    for (const auto& record : rounds)
+    {
+        EXPECT_EQ(record.links[0].state, PARTICIPANT_NO_MODEL);
+        EXPECT_EQ(record.links[1].state, PARTICIPANT_COMPLETE);
+    }
+    // Only what the socket had taken, 128 KiB, comes too late.
+    EXPECT_LT(apps[0]->GetDropped(DROP_UNSELECTED), 5 * 100U);
+}
