@@ -5,10 +5,11 @@
  *
  *   sender ------ 1 Gb/s ------ receiver
  *
- * Side by side, in turns: a FusionCenter that sends its model to a FederatedDevice round by round,
- * and a UdpClient that sends as many packets of the same size to a PacketSink. Both pay for one
- * event, one packet, UDP, IP, queue disc and link; ours carries real bytes under a checksum, and
- * puts the model together. Training and quantization are not counted.
+ * Side by side, in turns: a FusionCenter that sends its model to a FederatedDevice round by round
+ * and gets an update of floats back, and a UdpClient that sends as many packets of the same size to
+ * a PacketSink. Both pay for one event, one packet, UDP, IP, queue disc and link; ours carries real
+ * bytes under a checksum, puts them together and fuses them. Training and quantization are not
+ * counted.
  *
  *   packet-bench
  */
@@ -16,6 +17,7 @@
 #include "ns3/address.h"
 #include "ns3/federated-device.h"
 #include "ns3/fusion-center.h"
+#include "ns3/identity-quantizer.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
@@ -40,7 +42,7 @@ namespace
 {
 
 constexpr uint32_t SIZE = 1400; // bytes of a message
-constexpr uint32_t ROUNDS = 60;
+constexpr uint32_t ROUNDS = 30;
 constexpr uint32_t CLASSES = 250; // 785 kB of model
 constexpr uint16_t PORT = 4242;
 
@@ -84,20 +86,24 @@ RunOurs(const FederatedData& data)
     task->SetModel(CreateObject<LogisticModel>());
     task->SetPartition(FederatedPartition::Iid(), {1});
     task->SetAttribute("Threads", UintegerValue(1));
+    auto quantizer = CreateObject<IdentityQuantizer>();
     auto center = CreateObject<FusionCenter>();
     center->SetAttribute("Task", PointerValue(task));
+    center->SetAttribute("Quantizer", PointerValue(quantizer));
     center->SetAttribute("GroupBits", StringValue("1"));
     center->SetAttribute("Participants", UintegerValue(1));
     center->SetAttribute("ExpectedDevices", UintegerValue(1));
     center->SetAttribute("Rounds", UintegerValue(ROUNDS));
     center->SetAttribute("EvaluationInterval", UintegerValue(0));
     center->SetAttribute("DownlinkRate", StringValue("100Mbps"));
+    center->SetAttribute("UplinkRate", StringValue("100Mbps"));
     center->SetAttribute("FragmentSize", UintegerValue(SIZE));
     center->TraceConnectWithoutContext("Tx", MakeCallback(&CountPacket));
     nodes.Get(0)->AddApplication(center);
     auto device = CreateObject<FederatedDevice>();
     device->SetAttribute("Task", PointerValue(task));
     device->SetAttribute("Bits", UintegerValue(1));
+    device->SetAttribute("Quantizer", PointerValue(quantizer));
     device->SetAttribute("Steps", UintegerValue(1));
     device->SetAttribute("BatchSize", UintegerValue(1));
     device->SetAttribute("Remote", AddressValue(InetSocketAddress(address, PORT)));

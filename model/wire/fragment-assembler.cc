@@ -23,15 +23,16 @@ namespace
 bool
 AreFinite(const uint8_t* bytes, std::size_t count)
 {
-    constexpr uint32_t EXPONENT = LITTLE_ENDIAN_HOST ? 0x7f800000 : 0x0000807f;
-    uint32_t bad = 0;
+    constexpr uint32_t INFINITE = 0x7f800000; // and NaN is above
+    uint32_t largest = 0;
     for (std::size_t i = 0; i < count; ++i)
     {
         uint32_t word;
         std::memcpy(&word, bytes + 4 * i, sizeof(word));
-        bad |= (word & EXPONENT) == EXPONENT;
+        word = LITTLE_ENDIAN_HOST ? word : __builtin_bswap32(word);
+        largest = std::max(largest, word & 0x7fffffff);
     }
-    return bad == 0;
+    return largest < INFINITE;
 }
 
 /** @return whether two intervals have the same ends. */
