@@ -16,6 +16,7 @@
 
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-helper.h"
+#include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/ipv4-global-routing-helper.h"

@@ -2,6 +2,8 @@
 
 #include "federation.h"
 
+#include "ns3/boolean.h"
+#include "ns3/double.h"
 #include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/error-model.h"
 #include "ns3/max-abs-interval.h"

@@ -2,6 +2,7 @@
 
 #include "effective-snr-fusion.h"
 
+#include "ns3/enum.h"
 #include "ns3/federated-compat.h"
 
 #include <cmath>

@@ -3,6 +3,7 @@
 #include "learning-task.h"
 
 #include "ns3/abort.h"
+#include "ns3/enum.h"
 #include "ns3/federated-compat.h"
 #include "ns3/pointer.h"
 #include "ns3/string.h"
