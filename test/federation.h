@@ -76,6 +76,7 @@ class Federation : public testing::Test
         stack.SetIpv4StackInstall(!v6);
         stack.SetIpv6StackInstall(v6);
         stack.Install(nodes);
+        stack.AssignStreams(nodes, 1000); // else they depend on the tests before this one
         PointToPointHelper p2p;
         p2p.SetDeviceAttribute("DataRate", StringValue("1Gbps"));
         p2p.SetChannelAttribute("Delay", StringValue("1ms"));
