@@ -339,6 +339,10 @@ FusionCenter::CheckAttributes()
         m_bits.push_back(static_cast<unsigned>(bits));
     }
     NS_ABORT_MSG_IF(m_bits.empty(), "FusionCenter: GroupBits is empty");
+    NS_ABORT_MSG_IF(m_participants < m_bits.size(),
+                    "FusionCenter: Participants is "
+                        << m_participants << ", but each of the " << m_bits.size()
+                        << " groups of GroupBits sends at least one device");
     NS_ABORT_MSG_IF(m_downlink == MULTICAST && (!SocketAddress(m_multicast).IsValid() ||
                                                 m_protocol == TcpSocketFactory::GetTypeId()),
                     "FusionCenter: Downlink is multicast, which needs a MulticastGroup and UDP");

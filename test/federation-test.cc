@@ -689,3 +689,12 @@ TEST_F(Federation, OverTcpTheRestOfAModelIsDiscardedAtTheEndOfItsRound)
     // Only what the socket had taken, 128 KiB, comes too late.
     EXPECT_LT(apps[0]->GetDropped(DROP_UNSELECTED), 5 * 100U);
 }
+
+using FederationDeathTest = Federation;
+
+TEST_F(FederationDeathTest, FewerParticipantsThanGroupsStopTheScriptWithASentence)
+{
+    Build(4);
+    center->SetAttribute("Participants", UintegerValue(1));
+    EXPECT_DEATH(Run(), "Participants is 1, but each of the 2 groups");
+}
