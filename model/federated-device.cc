@@ -419,7 +419,8 @@ FederatedDevice::HandleDatagrams(Ptr<Socket> socket)
         }
         uint8_t message[MessageStream::MAX_MESSAGE];
         // One that is larger still (over IPv6) is cut, and found to be malformed.
-        HandleMessage(message, packet->CopyData(message, sizeof(message)), from);
+        const uint32_t copied = packet->CopyData(message, sizeof(message));
+        HandleMessage(message, copied, from);
         if (!m_running)
         {
             return;

@@ -500,7 +500,8 @@ FusionCenter::HandleDatagrams(Ptr<Socket> socket)
     {
         uint8_t message[MessageStream::MAX_MESSAGE];
         // One that is larger still (over IPv6) is cut, and found to be malformed.
-        HandleMessage(message, packet->CopyData(message, sizeof(message)), from, nullptr);
+        const uint32_t copied = packet->CopyData(message, sizeof(message));
+        HandleMessage(message, copied, from, nullptr);
         if (!m_running)
         {
             return;
