@@ -20,6 +20,7 @@
 #include "ns3/udp-socket-factory.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -465,6 +466,16 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
             m_devices.push_back(device);
             applications.Add(device);
         }
+    }
+    const bool chosen =
+        std::any_of(m_centerAttributes.begin(),
+                    m_centerAttributes.end(),
+                    [](const auto& attribute) { return attribute.first == "IntervalRule"; });
+    if (!chosen)
+    {
+        PointerValue interval; // of the devices, which may have been given another one
+        m_devices.front()->GetAttribute("IntervalRule", interval);
+        m_center->SetAttribute("IntervalRule", interval);
     }
     ApplyStreams();
     return applications;

@@ -43,7 +43,8 @@ namespace ns3
    @endcode
  *
  * Random streams are numbered independently of the algorithm, so that equal RngRun gives equal
- * splits, first models, cluster draws and batches whatever the algorithm is.
+ * splits, first models, cluster draws and batches whatever the algorithm is. Two federations in one
+ * simulation have equal streams as well, unless AssignStreams() gives them different ones.
  */
 class FederatedHelper
 {

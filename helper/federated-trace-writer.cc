@@ -230,6 +230,7 @@ FederatedTraceWriter::WriteRound(const RoundRecord& record, double lostFraction)
 void
 FederatedTraceWriter::WriteLinks(const RoundRecord& record)
 {
+    std::string rows;
     for (const LinkRecord& link : record.links)
     {
         const auto* sent = FindSent(link.device, record.round);
@@ -241,8 +242,10 @@ FederatedTraceWriter::WriteLinks(const RoundRecord& record)
                     ? (link.lastReceived - sent->firstSent).GetSeconds()
                     : UNKNOWN)
             << GetParticipantStateName(link.state);
-        m_links->GetStream() << row.Get();
+        rows += row.Get();
     }
+    // At once: the buffer of a stream would end in the middle of a row when it is full.
+    m_links->GetStream() << rows;
     m_links->Flush(m_error);
 }
 

@@ -57,7 +57,8 @@ FederatedDevice::GetTypeId()
                           MakeAddressAccessor(&FederatedDevice::m_remote),
                           MakeAddressChecker())
             .AddAttribute("MulticastGroup",
-                          "Address and port on which models come by multicast; none if not set.",
+                          "Address and port on which models come by multicast; none if not set. "
+                          "Only one device of a node can have it.",
                           AddressValue(),
                           MakeAddressAccessor(&FederatedDevice::m_multicast),
                           MakeAddressChecker())

@@ -82,6 +82,13 @@ FusionCenter::GetTypeId()
                           StringValue("ns3::DpStochasticQuantizer"),
                           MakePointerAccessor(&FusionCenter::m_quantizer),
                           MakePointerChecker<Quantizer>())
+            .AddAttribute("IntervalRule",
+                          "The interval rule that the devices use. If its interval is public, an "
+                          "update on another one is dropped, so that no device can reach further "
+                          "than agreed on. Null: devices say what they use.",
+                          PointerValue(),
+                          MakePointerAccessor(&FusionCenter::m_interval),
+                          MakePointerChecker<IntervalRule>())
             .AddAttribute("FusionRule",
                           "Gives the weights of the updates.",
                           StringValue("ns3::EffectiveSnrFusion"),
@@ -309,6 +316,7 @@ FusionCenter::DoDispose()
     m_members.clear();
     m_task = nullptr;
     m_quantizer = nullptr;
+    m_interval = nullptr;
     m_fusionRule = nullptr;
     m_policy = nullptr;
     m_budget = nullptr;
@@ -326,6 +334,10 @@ FusionCenter::CheckAttributes()
     NS_ABORT_MSG_IF(!m_policy, "FusionCenter: ClusterSizePolicy is not set");
     NS_ABORT_MSG_IF(!m_budget, "FusionCenter: BitBudget is not set");
     NS_ABORT_MSG_IF(!m_noise, "FusionCenter: LinkNoise is not set");
+    if (m_interval)
+    {
+        m_intervalContext = m_interval->GetPrivacyContext(CLIP_NONE, 0, 1);
+    }
     m_bits.clear();
     std::istringstream list(m_groupBits);
     std::string item;
@@ -387,7 +399,21 @@ FusionCenter::StopApplication()
     }
     m_participantsOfRound.clear();
     m_sending.clear();
+    std::vector<Ptr<MessageStream>> streams;
     for (auto& [stream, device] : m_streams)
+    {
+        streams.push_back(stream);
+    }
+    // Not in the order of their places in memory, which differs from run to run.
+    std::sort(streams.begin(),
+              streams.end(),
+              [](const auto& a, const auto& b)
+              {
+                  const SocketAddress& left = a->GetPeer();
+                  const SocketAddress& right = b->GetPeer();
+                  return left.ip == right.ip ? left.port < right.port : left.ip < right.ip;
+              });
+    for (auto& stream : streams)
     {
         stream->Close();
     }
@@ -1096,15 +1122,28 @@ FusionCenter::HandleRepair(const FederatedHeader& header,
     return DROP_REASONS;
 }
 
+bool
+FusionCenter::HasAgreedInterval(const FederatedHeader& header) const
+{
+    const auto low = static_cast<float>(m_intervalContext.low);
+    const auto high = static_cast<float>(m_intervalContext.high);
+    return !m_intervalContext.intervalIsPublic ||
+           std::all_of(header.intervals.begin(),
+                       header.intervals.end(),
+                       [low, high](const IntervalRange& interval)
+                       { return interval.low == low && interval.high == high; });
+}
+
 DropReason
 FusionCenter::HandleUpdate(const FederatedHeader& header,
                            const uint8_t* payload,
                            Participant& participant)
 {
     LinkRecord& record = participant.record;
-    if (record.sentKnown && record.receivedFragments == record.sentFragments)
+    if ((record.sentKnown && record.receivedFragments == record.sentFragments) ||
+        !HasAgreedInterval(header))
     {
-        return DROP_INVALID; // more than it said that it sent
+        return DROP_INVALID; // more than it said that it sent, or on an interval of its own
     }
     const DropReason reason = GetDropReason(participant.update.Accept(header, payload));
     if (reason != DROP_REASONS)

@@ -13,6 +13,7 @@
 #include "ns3/fragment-assembler.h"
 #include "ns3/fragmentation.h"
 #include "ns3/fusion-rule.h"
+#include "ns3/interval-rule.h"
 #include "ns3/learning-task.h"
 #include "ns3/link-noise.h"
 #include "ns3/link-probe.h"
@@ -291,6 +292,12 @@ class FusionCenter : public Application
 
     /**
      * @param header Header of a part of an update.
+     * @return whether it was quantized on the interval that was agreed on, if there is one.
+     */
+    bool HasAgreedInterval(const FederatedHeader& header) const;
+
+    /**
+     * @param header Header of a part of an update.
      * @param payload Its coordinates.
      * @param participant Its sender.
      * @return why it is dropped, DROP_REASONS if it is not.
@@ -440,6 +447,7 @@ class FusionCenter : public Application
     uint32_t m_fragmentSize;         //!< Bytes of a message with our header.
     Ptr<LearningTask> m_task;        //!< What is learned.
     Ptr<Quantizer> m_quantizer;      //!< What the devices use.
+    Ptr<IntervalRule> m_interval;    //!< What the devices use; null: whatever they say.
     Ptr<FusionRule> m_fusionRule;    //!< Gives the weights.
     Ptr<ClusterSizePolicy> m_policy; //!< Gives the cluster sizes.
     Ptr<BitBudget> m_budget;         //!< B.
@@ -466,9 +474,10 @@ class FusionCenter : public Application
     uint32_t m_trainSamples;         //!< Training samples to evaluate; 0: all.
 
     // State
-    bool m_running = false;                           //!< Between start and stop.
-    std::vector<unsigned> m_bits;                     //!< Resolution of each group.
-    Ptr<Socket> m_socket;                             //!< Receives, or listens.
+    bool m_running = false;           //!< Between start and stop.
+    std::vector<unsigned> m_bits;     //!< Resolution of each group.
+    PrivacyContext m_intervalContext; //!< Whether the interval is public, and its ends.
+    Ptr<Socket> m_socket;             //!< Receives, or listens.
     std::map<Ptr<MessageStream>, uint32_t> m_streams; //!< Connections, and whose they are.
     std::map<Address, uint32_t> m_strangers; //!< Connections of an address that did not join.
     std::map<uint32_t, Member> m_members;    //!< By identifier.

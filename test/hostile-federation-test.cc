@@ -2,6 +2,7 @@
 
 #include "federation.h"
 
+#include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/federated-random.h"
 #include "ns3/message-bodies.h"
 #include "ns3/udp-socket-factory.h"
@@ -20,7 +21,7 @@ namespace
 class Attacker
 {
   public:
-    Attacker(Ptr<Node> node, std::vector<Address> targets, TypeId protocol)
+    Attacker(Ptr<Node> node, std::vector<Address> targets, const TypeId& protocol)
         : m_node(node),
           m_targets(std::move(targets)),
           m_protocol(protocol),
@@ -44,7 +45,7 @@ class Attacker
     }
 
     /** Send messages, one every interval. */
-    void Attack(uint32_t left, Time interval)
+    void Attack(uint32_t left, const Time& interval)
     {
         const std::vector<uint8_t> message = MakeMessage();
         const Address& target = m_targets[m_random.Below(static_cast<uint32_t>(m_targets.size()))];
@@ -155,7 +156,7 @@ class Attacker
             header.fragments = 1;
             header.coordinates = 260;
             header.bits = 32;
-            body.resize(4 * 260, 0x7f); // huge floats
+            body.resize(std::size_t{4} * 260, 0x7f); // huge floats
             break;
         case FederatedHeader::REPAIR:
         {
@@ -191,7 +192,7 @@ class HostileFederation : public Federation
 {
   public:
     /** @return the model that five devices learn, with or without an attacker. */
-    std::vector<float> Learn(uint32_t attacks, TypeId protocol)
+    std::vector<float> Learn(uint32_t attacks, const TypeId& protocol)
     {
         Build(5);
         SetForAll("Protocol", TypeIdValue(protocol));
@@ -533,4 +534,21 @@ TEST_F(RogueFederation, JoiningTwiceOverAConnectionKeepsIt)
     Run();
     EXPECT_EQ(center->GetJoined(), 1U);
     EXPECT_EQ(rounds.back().links[1].state, PARTICIPANT_LEFT);
+}
+
+TEST_F(HostileFederation, AnUpdateOnAnotherThanTheAgreedIntervalIsDropped)
+{
+    Build(2);
+    auto quantizer = CreateObject<DpStochasticQuantizer>();
+    SetForAll("Quantizer", PointerValue(quantizer));
+    SetForAll("IntervalRule", StringValue("ns3::FixedInterval[Low=-0.1|High=0.1]"));
+    apps[1]->SetAttribute("IntervalRule", StringValue("ns3::FixedInterval[Low=-100|High=100]"));
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    for (const auto& record : rounds)
+    {
+        EXPECT_EQ(record.links[0].state, PARTICIPANT_COMPLETE);
+        EXPECT_EQ(record.links[1].state, PARTICIPANT_LOST);
+        EXPECT_EQ(record.drops[DROP_INVALID], 1U);
+    }
 }

@@ -24,7 +24,7 @@ constexpr uint32_t SEGMENT_SIZE =
 } // namespace
 
 MessageStream::MessageStream(Ptr<Socket> socket, const SocketAddress& peer)
-    : m_socket(std::move(socket)),
+    : m_socket(socket),
       m_peer(peer)
 {
 }
@@ -37,7 +37,9 @@ MessageStream::SetUp(Ptr<Socket> socket)
 }
 
 void
-MessageStream::Start(MessageCallback message, EventCallback malformed, EventCallback closed)
+MessageStream::Start(const MessageCallback& message,
+                     const EventCallback& malformed,
+                     const EventCallback& closed)
 {
     m_message = message;
     m_malformed = malformed;
@@ -53,13 +55,13 @@ MessageStream::Send(Ptr<const Packet> message)
 {
     if (m_socket)
     {
-        m_waiting.push_back(std::move(message));
+        m_waiting.push_back(message);
         Write();
     }
 }
 
 void
-MessageStream::SetDrainedCallback(EventCallback drained)
+MessageStream::SetDrainedCallback(const EventCallback& drained)
 {
     m_drained = drained;
     Write();

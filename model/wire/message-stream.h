@@ -50,7 +50,9 @@ class MessageStream : public SimpleRefCount<MessageStream>
      * @param malformed Called once if the other end sends no messages; the stream is closed then.
      * @param closed Called once if the other end closes the connection, or it breaks.
      */
-    void Start(MessageCallback message, EventCallback malformed, EventCallback closed);
+    void Start(const MessageCallback& message,
+               const EventCallback& malformed,
+               const EventCallback& closed);
 
     /** @return the other end. */
     const SocketAddress& GetPeer() const
@@ -67,7 +69,7 @@ class MessageStream : public SimpleRefCount<MessageStream>
     /**
      * @param drained Called once, when the socket has taken all that waits now.
      */
-    void SetDrainedCallback(EventCallback drained);
+    void SetDrainedCallback(const EventCallback& drained);
 
     /** @return messages that wait. */
     std::size_t GetWaiting() const
