@@ -399,6 +399,7 @@ FusionCenter::StopApplication()
     }
     m_participantsOfRound.clear();
     m_sending.clear();
+    m_repairing.clear();
     std::vector<Ptr<MessageStream>> streams;
     for (auto& [stream, device] : m_streams)
     {
@@ -944,6 +945,11 @@ FusionCenter::PlanSlots(const std::vector<uint32_t>& selected)
         const Time start = std::max(free, slot.ready);
         const Time length = slotLengths.at(participant.wireBits);
         free = start + length + m_guard;
+        if (free > m_roundStart + m_deadline)
+        {
+            NS_LOG_WARN("The slot of device " << slot.device << " in round " << m_round
+                                              << " ends behind the deadline");
+        }
         GrantBody body;
         body.modelEndNs = static_cast<uint64_t>(slot.modelEnd.GetNanoSeconds());
         body.slotStartNs = static_cast<uint64_t>(start.GetNanoSeconds());
@@ -1013,6 +1019,7 @@ FusionCenter::SendModel()
     m_modelSequence = m_sequence + 1;
     m_sequence += static_cast<uint32_t>(m_modelPlan.size());
     m_sending.clear();
+    m_repairing.clear();
     m_multicastNext = m_modelPlan.size();
     if (m_protocol == TcpSocketFactory::GetTypeId())
     {
@@ -1045,34 +1052,59 @@ FusionCenter::SendModel()
     SendModelFragment();
 }
 
+uint32_t
+FusionCenter::SendPending(std::deque<Participant*>& queue, bool inTurns)
+{
+    while (!queue.empty())
+    {
+        Participant& participant = *queue.front();
+        if (participant.pending.empty() || !participant.member->joined)
+        {
+            queue.pop_front();
+            continue;
+        }
+        auto& [first, count] = participant.pending.front();
+        const Ptr<Packet> message = MakeModelMessage(first);
+        ++first;
+        if (--count == 0)
+        {
+            participant.pending.pop_front();
+        }
+        if (inTurns)
+        {
+            queue.pop_front();
+            queue.push_back(&participant);
+        }
+        SendTo(*participant.member, message);
+        return message->GetSize();
+    }
+    return 0;
+}
+
 void
 FusionCenter::SendModelFragment()
 {
+    // Repairs get every other message: they are not to wait for all models, nor to delay them much.
     uint32_t size = 0;
-    if (m_multicastNext < m_modelPlan.size())
+    m_repairsTurn = !m_repairsTurn;
+    if (m_repairsTurn)
+    {
+        size = SendPending(m_repairing, true);
+    }
+    if (size == 0 && m_multicastNext < m_modelPlan.size())
     {
         const Ptr<Packet> message = MakeModelMessage(m_multicastNext++);
         size = message->GetSize();
         m_txTrace(message);
         m_socket->SendTo(message, 0, SocketAddress(m_multicast).Get());
     }
-    while (size == 0 && !m_sending.empty())
+    if (size == 0)
     {
-        Participant& participant = *m_sending.front();
-        if (participant.pending.empty() || !participant.member->joined)
-        {
-            m_sending.pop_front();
-            continue;
-        }
-        auto& [first, count] = participant.pending.front();
-        const Ptr<Packet> message = MakeModelMessage(first);
-        size = message->GetSize();
-        ++first;
-        if (--count == 0)
-        {
-            participant.pending.pop_front();
-        }
-        SendTo(*participant.member, message);
+        size = SendPending(m_sending, false);
+    }
+    if (size == 0)
+    {
+        size = SendPending(m_repairing, true);
     }
     if (size > 0)
     {
@@ -1114,7 +1146,7 @@ FusionCenter::HandleRepair(const FederatedHeader& header,
         return DROP_DUPLICATE; // what it misses is still being sent
     }
     participant.pending.assign(body.ranges.begin(), body.ranges.end());
-    m_sending.push_back(&participant);
+    m_repairing.push_back(&participant);
     if (m_sendEvent.IsExpired())
     {
         m_sendEvent = Simulator::ScheduleNow(&FusionCenter::SendModelFragment, this);
@@ -1271,6 +1303,7 @@ FusionCenter::EndRound()
     }
     m_participantsOfRound.clear();
     m_sending.clear();
+    m_repairing.clear();
     NS_LOG_INFO("Round " << m_round << " ends with " << record.received << " updates"
                          << (record.skipped ? ", skipped" : ""));
     m_roundEndTrace(record);

@@ -396,6 +396,14 @@ class FusionCenter : public Application
     /** Begin to send the model. */
     void SendModel();
 
+    /**
+     * Send the next pending fragment of the model.
+     * @param queue Participants with pending fragments.
+     * @param inTurns Whether the participants take turns, or one follows the other.
+     * @return the size of the message, 0 if nothing is pending.
+     */
+    uint32_t SendPending(std::deque<Participant*>& queue, bool inTurns);
+
     /** Send the next fragment of the model (UDP). */
     void SendModelFragment();
 
@@ -489,21 +497,23 @@ class FusionCenter : public Application
     Time m_roundStart;                       //!< When it began.
     double m_roundBudget = 0;                //!< Its B.
     std::map<uint32_t, std::unique_ptr<Participant>> m_participantsOfRound; //!< By identifier.
-    uint32_t m_unanswered = 0;          //!< Participants that have not answered.
-    std::vector<Fragment> m_modelPlan;  //!< How the model is cut.
-    uint32_t m_modelSequence = 0;       //!< Sequence number of its first message.
-    std::size_t m_multicastNext = 0;    //!< Next message to multicast.
-    std::deque<Participant*> m_sending; //!< Participants with pending fragments.
-    EventId m_joinEvent;                //!< Ends the wait for devices.
-    EventId m_roundEvent;               //!< Starts or ends a round.
-    EventId m_sendEvent;                //!< Sends the next fragment.
-    uint32_t m_pacedSize = 0;           //!< Size of the last message that was paced.
-    Time m_pacedTime;                   //!< How long it takes at DownlinkRate.
-    FederatedHeader m_sent;             //!< Header of the fragment that is being sent.
-    FederatedHeader m_received;         //!< Header of the message that is being read.
-    DropCounters m_drops{};             //!< What was dropped.
-    DropCounters m_dropsBefore{};       //!< What was, until the end of the last round.
-    uint32_t m_mostAnswered = 0;        //!< Largest R_u.
+    uint32_t m_unanswered = 0;            //!< Participants that have not answered.
+    std::vector<Fragment> m_modelPlan;    //!< How the model is cut.
+    uint32_t m_modelSequence = 0;         //!< Sequence number of its first message.
+    std::size_t m_multicastNext = 0;      //!< Next message to multicast.
+    std::deque<Participant*> m_sending;   //!< Participants whose model is being sent.
+    std::deque<Participant*> m_repairing; //!< Participants that asked for fragments.
+    bool m_repairsTurn = false;           //!< Whether the last message was for a repair.
+    EventId m_joinEvent;                  //!< Ends the wait for devices.
+    EventId m_roundEvent;                 //!< Starts or ends a round.
+    EventId m_sendEvent;                  //!< Sends the next fragment.
+    uint32_t m_pacedSize = 0;             //!< Size of the last message that was paced.
+    Time m_pacedTime;                     //!< How long it takes at DownlinkRate.
+    FederatedHeader m_sent;               //!< Header of the fragment that is being sent.
+    FederatedHeader m_received;           //!< Header of the message that is being read.
+    DropCounters m_drops{};               //!< What was dropped.
+    DropCounters m_dropsBefore{};         //!< What was, until the end of the last round.
+    uint32_t m_mostAnswered = 0;          //!< Largest R_u.
 
     // Trace sources
     TracedCallback<uint32_t, const std::vector<uint32_t>&> m_roundStartTrace; //!< RoundStart.

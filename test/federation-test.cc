@@ -216,6 +216,19 @@ TEST_F(Federation, MissingFragmentsOfTheModelAreAskedForAndRepaired)
     EXPECT_EQ(rounds.back().received, 4U);
 }
 
+TEST_F(Federation, ARepairDoesNotWaitForTheModelsOfAllOthers)
+{
+    side = 28;
+    Build(4);
+    SetForAll("FragmentSize", UintegerValue(100));
+    center->SetAttribute("DownlinkRate", StringValue("1Mbps")); // a model takes 180 ms
+    center->SetAttribute("Rounds", UintegerValue(1));
+    SetLoss(GetDeviceEnd(0), MakeLoss(0.1, 10));
+    Run();
+    EXPECT_EQ(modelOrder.size(), 4U);
+    EXPECT_LT(std::find(modelOrder.begin(), modelOrder.end(), 0U) - modelOrder.begin(), 3);
+}
+
 TEST_F(Federation, ALostGrantDoesNotSilenceADevice)
 {
     Build(2);

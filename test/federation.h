@@ -188,9 +188,10 @@ class Federation : public testing::Test
         sent.push_back(record);
     }
 
-    void OnModel(uint32_t, uint32_t, bool complete)
+    void OnModel(uint32_t, uint32_t device, bool complete)
     {
         ++(complete ? completeModels : incompleteModels);
+        modelOrder.push_back(device);
     }
 
     uint32_t side = 8;    // of an image
@@ -203,6 +204,7 @@ class Federation : public testing::Test
     std::vector<Ptr<FederatedDevice>> apps;
     std::vector<RoundRecord> rounds;
     std::vector<FederatedDevice::SentRecord> sent;
+    std::vector<uint32_t> modelOrder; // devices, as they got their models
     uint32_t completeModels = 0;
     uint32_t incompleteModels = 0;
 };
