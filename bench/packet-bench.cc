@@ -34,6 +34,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <limits>
+#include <utility>
 #include <vector>
 
 using namespace ns3;
@@ -42,7 +44,8 @@ namespace
 {
 
 constexpr uint32_t SIZE = 1400; // bytes of a message
-constexpr uint32_t ROUNDS = 30;
+constexpr uint32_t ROUNDS = 20;
+constexpr int TURNS = 21;
 constexpr uint32_t CLASSES = 250; // 785 kB of model
 constexpr uint16_t PORT = 4242;
 
@@ -77,7 +80,7 @@ MakeNodes(Ipv4Address& address)
 
 /** @return CPU seconds of our applications without training. */
 double
-RunOurs(const FederatedData& data)
+RunOurs(const FederatedData& data, bool count)
 {
     Ipv4Address address;
     const NodeContainer nodes = MakeNodes(address);
@@ -98,7 +101,10 @@ RunOurs(const FederatedData& data)
     center->SetAttribute("DownlinkRate", StringValue("100Mbps"));
     center->SetAttribute("UplinkRate", StringValue("100Mbps"));
     center->SetAttribute("FragmentSize", UintegerValue(SIZE));
-    center->TraceConnectWithoutContext("Tx", MakeCallback(&CountPacket));
+    if (count)
+    {
+        center->TraceConnectWithoutContext("Tx", MakeCallback(&CountPacket));
+    }
     nodes.Get(0)->AddApplication(center);
     auto device = CreateObject<FederatedDevice>();
     device->SetAttribute("Task", PointerValue(task));
@@ -107,9 +113,14 @@ RunOurs(const FederatedData& data)
     device->SetAttribute("Steps", UintegerValue(1));
     device->SetAttribute("BatchSize", UintegerValue(1));
     device->SetAttribute("Remote", AddressValue(InetSocketAddress(address, PORT)));
-    device->TraceConnectWithoutContext("Tx", MakeCallback(&CountPacket));
+    if (count)
+    {
+        device->TraceConnectWithoutContext("Tx", MakeCallback(&CountPacket));
+    }
     nodes.Get(1)->AddApplication(device);
-    task->GetDimension(); // prepares what is not to be measured
+    std::vector<float> model; // made here, because that is not to be measured
+    task->Initialize(model);
+    center->SetModel(std::move(model));
     const double start = GetCpuSeconds();
     Simulator::Run();
     const double cost = GetCpuSeconds() - start - task->GetTrainingSeconds();
@@ -143,22 +154,28 @@ int
 main()
 {
     const FederatedData data = FederatedData::MakeSynthetic(1, 500, 10, 28, 28, CLASSES);
+    RunOurs(data, true); // counts the messages, and warms up
+    const auto packets = static_cast<double>(g_packets);
     std::vector<double> ratios;
-    for (int turn = 0; turn < 9; ++turn)
+    double leastOurs = std::numeric_limits<double>::infinity();
+    double leastTheirs = leastOurs;
+    for (int turn = 0; turn < TURNS; ++turn)
     {
-        g_packets = 0;
-        const double ours = RunOurs(data);
+        const double ours = RunOurs(data, false);
         const double theirs = RunTheirs(g_packets);
-        const auto packets = static_cast<double>(g_packets);
         ratios.push_back(ours / theirs);
-        std::printf(
-            "%6.0f messages: ours %6.0f ns, UdpClient and PacketSink %6.0f ns, ratio %.3f\n",
-            packets,
-            ours / packets * 1e9,
-            theirs / packets * 1e9,
-            ratios.back());
+        leastOurs = std::min(leastOurs, ours);
+        leastTheirs = std::min(leastTheirs, theirs);
     }
-    std::nth_element(ratios.begin(), ratios.begin() + 4, ratios.end());
-    std::printf("median ratio %.3f (at most 1.15)\n", ratios[4]);
+    std::nth_element(ratios.begin(), ratios.begin() + TURNS / 2, ratios.end());
+    std::printf("%.0f messages, %d turns: ours %.0f ns a message, UdpClient and PacketSink %.0f ns "
+                "(least of the turns)\n",
+                packets,
+                TURNS,
+                leastOurs / packets * 1e9,
+                leastTheirs / packets * 1e9);
+    std::printf("ratio %.3f, median of the turns %.3f (at most 1.15)\n",
+                leastOurs / leastTheirs,
+                ratios[TURNS / 2]);
     return 0;
 }

@@ -800,7 +800,7 @@ FederatedDevice::SendFragment(std::size_t index)
     Session& session = *m_session;
     const LocalUpdate& update = *session.update;
     const Fragment& fragment = session.fragments[index];
-    FederatedHeader header;
+    FederatedHeader& header = m_fragmentHeader;
     header.type = FederatedHeader::UPDATE;
     header.sequence = ++m_fragmentSequence;
     header.round = session.round;

@@ -386,6 +386,7 @@ class FederatedDevice : public Application
     uint32_t m_lastRound = 0;           //!< Its round.
     std::unique_ptr<Session> m_session; //!< The current round, if the device takes part.
     std::vector<float> m_previous;      //!< The last model, if it is to be kept.
+    FederatedHeader m_fragmentHeader;   //!< Header of the fragment that is being sent.
     FederatedHeader m_received;         //!< Header of the message that is being read.
     FederatedHeader m_control;          //!< The control message that waits for its
                                         //!< acknowledgment.

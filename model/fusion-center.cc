@@ -551,10 +551,7 @@ FusionCenter::HandleMessage(const uint8_t* message,
     DropReason reason = GetDropReason(m_received.Read(message, size));
     if (reason == DROP_REASONS)
     {
-        reason = Dispatch(m_received,
-                          message + m_received.GetSize(),
-                          stream ? stream->GetPeer() : SocketAddress(from),
-                          stream);
+        reason = Dispatch(m_received, message + m_received.GetSize(), from, stream);
     }
     if (reason != DROP_REASONS)
     {
@@ -573,23 +570,29 @@ FusionCenter::Drop(DropReason reason, const Address& from, uint32_t size)
 DropReason
 FusionCenter::Dispatch(const FederatedHeader& header,
                        const uint8_t* payload,
-                       const SocketAddress& from,
+                       const Address& from,
                        const Ptr<MessageStream>& stream)
 {
     if (header.type == FederatedHeader::JOIN)
     {
-        return HandleJoin(header, payload, from, stream);
+        return HandleJoin(header, payload, SocketAddress(from), stream);
     }
     if (header.type == FederatedHeader::GRANT || header.type == FederatedHeader::MODEL)
     {
         return DROP_UNEXPECTED;
     }
     const auto found = m_members.find(header.device);
-    if (found == m_members.end() || found->second.address != from || found->second.stream != stream)
+    if (found == m_members.end())
     {
-        return found == m_members.end() ? DROP_UNKNOWN : DROP_FOREIGN;
+        return DROP_UNKNOWN;
     }
     Member& member = found->second;
+    // The comparison of whole addresses is quick, but they may differ in what is no address.
+    if ((member.destination != from && member.address != SocketAddress(from)) ||
+        member.stream != stream)
+    {
+        return DROP_FOREIGN;
+    }
     if (header.type == FederatedHeader::LEAVE)
     {
         return HandleLeave(header, member);
@@ -625,8 +628,11 @@ FusionCenter::Dispatch(const FederatedHeader& header,
     }
     // Whatever it says about this round, it has its grant.
     const bool repeated = participant.acknowledged;
-    participant.acknowledged = true;
-    participant.repeat.Cancel();
+    if (!repeated)
+    {
+        participant.acknowledged = true;
+        participant.repeat.Cancel();
+    }
     switch (header.type)
     {
     case FederatedHeader::UPDATE:
@@ -1350,7 +1356,7 @@ FusionCenter::Fuse(RoundRecord& record)
         record.untouchedFraction = 1;
         return;
     }
-    const std::vector<float> before = m_model;
+    m_before = m_model;
     const FusionResult result =
         FuseUpdates(*m_fusionRule, m_lossPolicy, updates, m_model.data(), m_model.size());
     AddLinkNoise(result.segments);
@@ -1359,7 +1365,7 @@ FusionCenter::Fuse(RoundRecord& record)
     if (!IsFiniteUpdate(m_model.data(), m_model.size()))
     {
         NS_LOG_WARN("The updates of round " << m_round << " overflow the model; it stays");
-        m_model = before;
+        m_model = m_before;
         record.skipped = true;
         record.untouchedFraction = 1;
         return;

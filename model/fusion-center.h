@@ -274,10 +274,16 @@ class FusionCenter : public Application
      */
     DropReason Dispatch(const FederatedHeader& header,
                         const uint8_t* payload,
-                        const SocketAddress& from,
+                        const Address& from,
                         const Ptr<MessageStream>& stream);
 
-    /** @copydoc Dispatch */
+    /**
+     * @param header Header of a JOIN.
+     * @param payload Its body.
+     * @param from Its sender.
+     * @param stream The connection, null over UDP.
+     * @return why it is dropped, DROP_REASONS if it is not.
+     */
     DropReason HandleJoin(const FederatedHeader& header,
                           const uint8_t* payload,
                           const SocketAddress& from,
@@ -492,6 +498,7 @@ class FusionCenter : public Application
     uint32_t m_joined = 0;                   //!< Members that joined.
     uint32_t m_sequence = 0;                 //!< Last sequence number used.
     std::vector<float> m_model;              //!< w.
+    std::vector<float> m_before;             //!< w before the last fusion, should that overflow.
     uint32_t m_round = 0;                    //!< Current round.
     bool m_collecting = false;               //!< Whether a round is going on.
     Time m_roundStart;                       //!< When it began.
