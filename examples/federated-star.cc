@@ -3,7 +3,7 @@
 /*
  * A wired star for scale: thousands of devices, of which a few take part in a round.
  *
- *                +--- hub ---+--- device    sqrt(devices) hubs
+ *                +--- hub ---+--- device    one tier of hubs, two above 2048 devices
  *    center  ----+           +--- device    links of devices: 100 Mb/s, 1 ms
  *                +--- hub ---+--- device    trunks: 10 Gb/s, 1 ms
  *                            +--- device
@@ -33,7 +33,6 @@
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
-#include <cmath>
 #include <iostream>
 
 using namespace ns3;
@@ -125,7 +124,7 @@ main(int argc, char* argv[])
     FederatedStarHelper star;
     star.SetDeviceLink(DataRate("100Mbps"), MilliSeconds(1));
     star.SetTrunkLink(DataRate("10Gbps"), MilliSeconds(1));
-    star.Install(NodeContainer(coarse, fine), static_cast<uint32_t>(std::sqrt(devices)));
+    star.Install(NodeContainer(coarse, fine), FederatedStarHelper::GetTiers(devices));
     federation.Install(star.GetCenter(), InetSocketAddress(star.GetCenterAddress(), 4242));
     federation.EnableProgress();
     federation.StopWhenFinished();

@@ -22,15 +22,8 @@ namespace
 
 const Ipv4Address CENTER_ADDRESS("10.255.255.254");
 
-/**
- * @param hub Number of a hub.
- * @return the network of its devices, 16 bits wide.
- */
-Ipv4Address
-GetNetwork(uint32_t hub)
-{
-    return Ipv4Address((10U << 24) | (hub << 16));
-}
+const Ipv4Address FIRST_DEVICE("10.64.0.0"); // and the others behind it
+const Ipv4Address FIRST_HUB("10.128.0.0");   // likewise
 
 /**
  * Make an interface by hand: Ipv4AddressHelper would install queue discs.
@@ -90,67 +83,93 @@ FederatedStarHelper::SetMtu(uint16_t bytes)
     m_mtu = bytes;
 }
 
+uint32_t
+FederatedStarHelper::GetTiers(uint32_t devices)
+{
+    return devices > 2048 ? 2 : 1;
+}
+
 void
-FederatedStarHelper::Install(const NodeContainer& devices, uint32_t hubs)
+FederatedStarHelper::Install(const NodeContainer& devices, uint32_t tiers)
 {
     NS_ABORT_MSG_IF(m_center, "FederatedStarHelper: a star is installed once");
-    NS_ABORT_MSG_IF(hubs > MAX_HUBS, "FederatedStarHelper: " << hubs << " hubs are too many");
-    const uint32_t branches = std::max(hubs, 1U);
-    const uint32_t perBranch = (devices.GetN() + branches - 1) / branches;
-    NS_ABORT_MSG_IF(perBranch > 0xfffe,
-                    "FederatedStarHelper: " << perBranch << " devices a hub are too many");
+    NS_ABORT_MSG_IF(devices.GetN() > MAX_DEVICES,
+                    "FederatedStarHelper: " << devices.GetN() << " devices are too many");
+    m_center = CreateObject<Node>();
+    InstallInternet(NodeContainer(NodeContainer(m_center), devices));
+    uint32_t bits = 1; // of a device's number
+    while (bits < 32 && devices.GetN() > 1U << bits)
+    {
+        ++bits;
+    }
+    m_tierBits = tiers == 0 ? 0 : (bits + tiers) / (tiers + 1);
+    Attach({m_center, CENTER_ADDRESS}, devices, 0, devices.GetN(), tiers);
+}
 
-    NodeContainer centers(1);
-    NodeContainer routers(hubs);
-    m_center = centers.Get(0);
+void
+FederatedStarHelper::InstallInternet(const NodeContainer& nodes)
+{
     InternetStackHelper internet;
     internet.SetRoutingHelper(Ipv4StaticRoutingHelper());
     internet.SetIpv6StackInstall(false);
-    const NodeContainer all(centers, routers, devices);
-    internet.Install(all);
-    for (uint32_t i = 0; i < all.GetN(); ++i)
+    internet.Install(nodes);
+    for (uint32_t i = 0; i < nodes.GetN(); ++i)
     {
         // All interfaces of a node have the same address, so that a router need not look through
         // the others for the destination of every packet that passes. (A new name since 3.41.)
-        const auto ipv4 = all.Get(i)->GetObject<Ipv4>();
+        const auto ipv4 = nodes.Get(i)->GetObject<Ipv4>();
         if (!ipv4->SetAttributeFailSafe("StrongEndSystemModel", BooleanValue(true)))
         {
             ipv4->SetAttributeFailSafe("WeakEsModel", BooleanValue(false));
         }
     }
+}
 
-    PointToPointHelper trunk;
-    trunk.SetDeviceAttribute("DataRate", DataRateValue(m_trunkRate));
-    trunk.SetDeviceAttribute("Mtu", UintegerValue(m_mtu));
-    trunk.SetChannelAttribute("Delay", TimeValue(m_trunkDelay));
-    for (uint32_t h = 0; h < hubs; ++h)
+uint32_t
+FederatedStarHelper::Connect(const Hub& parent, const Hub& child, bool isTrunk)
+{
+    PointToPointHelper helper;
+    helper.SetDeviceAttribute("DataRate", DataRateValue(isTrunk ? m_trunkRate : m_deviceRate));
+    helper.SetDeviceAttribute("Mtu", UintegerValue(m_mtu));
+    helper.SetChannelAttribute("Delay", TimeValue(isTrunk ? m_trunkDelay : m_deviceDelay));
+    const auto link = helper.Install(parent.node, child.node);
+    if (parent.node == m_center)
     {
-        const auto link = trunk.Install(m_center, routers.Get(h));
         m_centerPorts.Add(link.Get(0));
-        const uint32_t down = AddInterface(link.Get(0), CENTER_ADDRESS);
-        GetRoutes(m_center)->AddNetworkRouteTo(GetNetwork(h), Ipv4Mask("255.255.0.0"), down);
-        const uint32_t up = AddInterface(link.Get(1), GetNetwork(h));
-        GetRoutes(routers.Get(h))->SetDefaultRoute(CENTER_ADDRESS, up);
     }
-    PointToPointHelper leaf;
-    leaf.SetDeviceAttribute("DataRate", DataRateValue(m_deviceRate));
-    leaf.SetDeviceAttribute("Mtu", UintegerValue(m_mtu));
-    leaf.SetChannelAttribute("Delay", TimeValue(m_deviceDelay));
-    for (uint32_t i = 0; i < devices.GetN(); ++i)
+    if (!isTrunk)
     {
-        const uint32_t h = i / perBranch;
-        const Ptr<Node> parent = hubs == 0 ? m_center : routers.Get(h);
-        const Ipv4Address parentAddress = hubs == 0 ? CENTER_ADDRESS : GetNetwork(h);
-        const Ipv4Address address(GetNetwork(h).Get() + i % perBranch + 1);
-        const auto link = leaf.Install(parent, devices.Get(i));
         m_uplinkPorts.Add(link.Get(0));
-        if (hubs == 0)
+    }
+    const uint32_t down = AddInterface(link.Get(0), parent.address);
+    const uint32_t up = AddInterface(link.Get(1), child.address);
+    GetRoutes(child.node)->SetDefaultRoute(parent.address, up);
+    return down;
+}
+
+void
+FederatedStarHelper::Attach(const Hub& parent,
+                            const NodeContainer& devices,
+                            uint32_t begin,
+                            uint32_t end,
+                            uint32_t tiers)
+{
+    // Children have equal blocks of devices, whose addresses have a prefix in common.
+    const uint32_t blockBits = m_tierBits * tiers;
+    for (uint32_t first = begin; first < end; first += 1U << blockBits)
+    {
+        const Ipv4Address network(FIRST_DEVICE.Get() + first);
+        if (tiers == 0)
         {
-            m_centerPorts.Add(link.Get(0));
+            const uint32_t down = Connect(parent, {devices.Get(first), network}, false);
+            GetRoutes(parent.node)->AddHostRouteTo(network, down);
+            continue;
         }
-        GetRoutes(parent)->AddHostRouteTo(address, AddInterface(link.Get(0), parentAddress));
-        const uint32_t up = AddInterface(link.Get(1), address);
-        GetRoutes(devices.Get(i))->SetDefaultRoute(parentAddress, up);
+        const Hub hub{CreateObject<Node>(), Ipv4Address(FIRST_HUB.Get() + m_hubs++)};
+        InstallInternet(NodeContainer(hub.node));
+        const uint32_t down = Connect(parent, hub, true);
+        GetRoutes(parent.node)->AddNetworkRouteTo(network, Ipv4Mask(~0U << blockBits), down);
+        Attach(hub, devices, first, std::min(end, first + (1U << blockBits)), tiers - 1);
     }
 }
 

@@ -26,15 +26,14 @@ namespace ns3
                         +-- device                       +-- device
    @endverbatim
  *
- * Routes are static. Hubs keep routing tables short: a router of ns-3 looks through all of its
- * routes for every packet, so that about sqrt(K) hubs are best for K devices. All links of a node
- * share its one address, as unnumbered links do. There are no queue discs, only the queues of the
- * net devices.
+ * Routes are static. Tiers of hubs keep routing tables short: a router of ns-3 looks through its
+ * routes, and in places through its interfaces, for every packet. All links of a node share its one
+ * address, as unnumbered links do. There are no queue discs, only the queues of the net devices.
  */
 class FederatedStarHelper
 {
   public:
-    static constexpr uint32_t MAX_HUBS = 254; //!< Their numbers are a byte of addresses.
+    static constexpr uint32_t MAX_DEVICES = 1U << 22; //!< As many addresses as there are.
 
     FederatedStarHelper();
 
@@ -45,7 +44,7 @@ class FederatedStarHelper
     void SetDeviceLink(const DataRate& rate, const Time& delay);
 
     /**
-     * @param rate Rate of the links between hubs and center.
+     * @param rate Rate of the links of hubs towards the center.
      * @param delay Their delay.
      */
     void SetTrunkLink(const DataRate& rate, const Time& delay);
@@ -56,9 +55,16 @@ class FederatedStarHelper
     /**
      * Make center, hubs and links, and install the internet stack, once.
      * @param devices The devices, nodes without internet stack.
-     * @param hubs Number of hubs, at most MAX_HUBS; 0: devices have links to the center.
+     * @param tiers Hubs on the way from the center to a device; 0: devices have links to the
+     * center.
      */
-    void Install(const NodeContainer& devices, uint32_t hubs);
+    void Install(const NodeContainer& devices, uint32_t tiers);
+
+    /**
+     * @param devices Number of devices.
+     * @return with how many tiers of hubs a packet costs least.
+     */
+    static uint32_t GetTiers(uint32_t devices);
 
     /** @return the center. */
     Ptr<Node> GetCenter() const;
@@ -73,12 +79,47 @@ class FederatedStarHelper
     const NetDeviceContainer& GetUplinkPorts() const;
 
   private:
+    /** A node that others are attached to, or that is attached. */
+    struct Hub
+    {
+        Ptr<Node> node;      //!< The node.
+        Ipv4Address address; //!< Its address.
+    };
+
+    /** @param nodes Nodes that get an internet stack. */
+    static void InstallInternet(const NodeContainer& nodes);
+
+    /**
+     * Make a link, and the route up.
+     * @param parent The end at the center's side.
+     * @param child The other end.
+     * @param isTrunk Whether the other end is a hub.
+     * @return the interface of the link at the center's side.
+     */
+    uint32_t Connect(const Hub& parent, const Hub& child, bool isTrunk);
+
+    /**
+     * Attach devices to a node, directly or through hubs.
+     * @param parent The node.
+     * @param devices All devices.
+     * @param begin The first one to attach.
+     * @param end One past the last one.
+     * @param tiers Hubs on the way to a device.
+     */
+    void Attach(const Hub& parent,
+                const NodeContainer& devices,
+                uint32_t begin,
+                uint32_t end,
+                uint32_t tiers);
+
     DataRate m_deviceRate;            //!< Of the links of devices.
     Time m_deviceDelay;               //!< Of the links of devices.
     DataRate m_trunkRate;             //!< Of the links of the center.
     Time m_trunkDelay;                //!< Of the links of the center.
     uint16_t m_mtu;                   //!< Of all links.
     Ptr<Node> m_center;               //!< The center.
+    uint32_t m_tierBits = 0;          //!< A hub has 2^this children.
+    uint32_t m_hubs = 0;              //!< Hubs made so far.
     NetDeviceContainer m_centerPorts; //!< Of the center.
     NetDeviceContainer m_uplinkPorts; //!< The far ends of the links of devices.
 };

@@ -101,10 +101,10 @@ class FederatedHelpers : public testing::Test
     }
 
     /** Put the devices into a star of IPv4 and install the applications. */
-    ApplicationContainer InstallInStar(uint32_t hubs = 0)
+    ApplicationContainer InstallInStar(uint32_t tiers = 0)
     {
         FederatedStarHelper star;
-        star.Install(NodeContainer(m_coarse, m_fine), hubs);
+        star.Install(NodeContainer(m_coarse, m_fine), tiers);
         return m_helper->Install(star.GetCenter(),
                                  InetSocketAddress(star.GetCenterAddress(), 4242));
     }
