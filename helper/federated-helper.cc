@@ -367,6 +367,12 @@ FederatedHelper::MakeStrategies()
     m_quantizer = quantizer.Create<Quantizer>();
 }
 
+TypeId
+FederatedHelper::GetProtocol() const
+{
+    return m_protocol == "tcp" ? TcpSocketFactory::GetTypeId() : UdpSocketFactory::GetTypeId();
+}
+
 Ptr<FusionCenter>
 FederatedHelper::MakeCenter(const Address& address) const
 {
@@ -394,9 +400,7 @@ FederatedHelper::MakeCenter(const Address& address) const
     const uint32_t devices = CountDevices();
     ObjectFactory center("ns3::FusionCenter");
     center.Set("Local", AddressValue(address));
-    center.Set("Protocol",
-               TypeIdValue(m_protocol == "tcp" ? TcpSocketFactory::GetTypeId()
-                                               : UdpSocketFactory::GetTypeId()));
+    center.Set("Protocol", TypeIdValue(GetProtocol()));
     center.Set("Task", PointerValue(m_task));
     center.Set("Quantizer", PointerValue(m_quantizer));
     center.Set("FusionRule", PointerValue(fusion.Create()));
@@ -430,9 +434,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
         std::string(Find(ALGORITHMS, m_algorithm)->fusionRule) == "ns3::EffectiveSnrFusion";
     ObjectFactory factory("ns3::FederatedDevice");
     factory.Set("Remote", AddressValue(centerAddress));
-    factory.Set("Protocol",
-                TypeIdValue(m_protocol == "tcp" ? TcpSocketFactory::GetTypeId()
-                                                : UdpSocketFactory::GetTypeId()));
+    factory.Set("Protocol", TypeIdValue(GetProtocol()));
     factory.Set("Task", PointerValue(m_task));
     factory.Set("Quantizer", PointerValue(m_quantizer));
     factory.Set("IntervalRule", PointerValue(m_interval));

@@ -236,6 +236,9 @@ class FederatedHelper
     /** @return the number of devices. */
     uint32_t CountDevices() const;
 
+    /** @return the socket factory of the protocol. */
+    TypeId GetProtocol() const;
+
     /** Make quantizer and interval rule, which the center and all devices share. */
     void MakeStrategies();
 

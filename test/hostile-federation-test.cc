@@ -188,6 +188,44 @@ class Attacker
     std::vector<std::vector<uint8_t>> m_heard;
 };
 
+/** In the place of a center: answers every message with a grant. */
+class GreedyCenter
+{
+  public:
+    GreedyCenter(const Ptr<Node>& node, uint16_t port, uint8_t bits)
+        : m_bits(bits)
+    {
+        m_socket = Socket::CreateSocket(node, UdpSocketFactory::GetTypeId());
+        m_socket->Bind(InetSocketAddress(Ipv4Address::GetAny(), port));
+        m_socket->SetRecvCallback(MakeCallback(&GreedyCenter::Grant, this));
+    }
+
+  private:
+    void Grant(Ptr<Socket> socket)
+    {
+        Address from;
+        while (socket->RecvFrom(from))
+        {
+            FederatedHeader header;
+            header.type = FederatedHeader::GRANT;
+            header.sequence = 1;
+            header.round = 1;
+            header.bits = m_bits;
+            header.fragments = 1;
+            header.coordinates = 260;
+            uint8_t body[GrantBody::SIZE];
+            GrantBody{0, 0, 1000000, 10000000000}.Write(body);
+            header.Seal(body, sizeof(body));
+            Ptr<Packet> packet = Create<Packet>(body, sizeof(body));
+            packet->AddHeader(header);
+            socket->SendTo(packet, 0, from);
+        }
+    }
+
+    Ptr<Socket> m_socket;
+    uint8_t m_bits;
+};
+
 class HostileFederation : public Federation
 {
   public:
@@ -303,13 +341,29 @@ TEST_F(HostileFederation, AnIdentityIsBoundToTheAddressThatWasNamedInAdvance)
 
 TEST_F(HostileFederation, ADeviceGivesNoMorePrecisionThanItHas)
 {
+    for (const bool greedy : {false, true})
+    {
+        Build(1); // the device has 2 bits
+        center->SetStartTime(Hours(1));
+        GreedyCenter impostor(nodes.Get(0), PORT, greedy ? 3 : 2);
+        Simulator::Stop(Seconds(1));
+        Simulator::Run();
+        EXPECT_EQ(apps[0]->HasJoined(), !greedy); // a grant that is taken says so
+        EXPECT_EQ(apps[0]->GetDropped(DROP_INVALID) > 0, greedy);
+    }
+}
+
+TEST_F(HostileFederation, ADeviceOfAnotherPrecisionThanItsGroupIsTurnedAway)
+{
     Build(2);
-    apps[0]->SetAttribute("Bits", UintegerValue(1)); // the center takes its group to have 2
+    apps[0]->SetAttribute("Bits", UintegerValue(1)); // its group has 2
     center->SetAttribute("JoinTimeout", TimeValue(MilliSeconds(50)));
-    apps[0]->SetStopTime(Seconds(5));
+    apps[0]->SetStopTime(Seconds(5)); // it would try for ever
     Run();
     EXPECT_GT(center->GetDropped(DROP_INVALID), 0U);
-    EXPECT_TRUE(sent.empty() || sent.front().device == 1);
+    EXPECT_FALSE(apps[0]->HasJoined());
+    ASSERT_EQ(rounds.size(), 3U);
+    EXPECT_EQ(rounds.back().joined, 1U);
 }
 
 namespace
