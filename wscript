@@ -39,23 +39,45 @@ def configure(conf):
                                  conf.env['FEDERATED_GTEST'], 'GoogleTest not found')
 
 
+def enabled(bld):
+    """The ns-3 modules that are built, with all that they need."""
+    modules = ['ns3-' + name for name in dependencies(bld)] + bld.env['NS3_ENABLED_MODULES']
+    for module in modules:  # grows on the way
+        modules += [name for name in bld.get_tgen_by_name(module).use
+                    if name.startswith('ns3-') and name not in modules]
+    return [name[len('ns3-'):] for name in modules]
+
+
+def present_parts(bld):
+    """The parts whose modules are all built."""
+    modules = enabled(bld)
+    return [part for part in listed(bld, 'federated_parts')
+            if all(name in modules for name in listed(bld, 'federated_%s_modules' % part))]
+
+
 def build(bld):
-    module = bld.create_ns3_module('federated', dependencies(bld))
-    module.source = listed(bld, 'federated_sources')
+    parts = present_parts(bld)
+
+    def of_parts(kind):
+        return [item for part in parts for item in listed(bld, 'federated_%s_%s' % (part, kind))]
+
+    modules = sorted(set(dependencies(bld) + of_parts('modules')))
+    module = bld.create_ns3_module('federated', modules)
+    module.source = listed(bld, 'federated_sources') + of_parts('sources')
     module.use += ['BOOST', 'EIGEN3', 'PTHREAD']
 
     headers = bld(features='ns3header')
     headers.module = 'federated'
-    headers.source = listed(bld, 'federated_headers')
+    headers.source = listed(bld, 'federated_headers') + of_parts('headers')
 
     if bld.env['FEDERATED_GTEST']:
         tests = bld.create_ns3_module_test_library('federated')
-        tests.source = listed(bld, 'federated_test_sources')
+        tests.source = listed(bld, 'federated_test_sources') + of_parts('tests')
         tests.use += ['BOOST', 'EIGEN3', 'GTEST', 'PTHREAD']
         tests.env.append_value('DEFINES', 'FEDERATED_SOURCE_DIR="%s"' % bld.path.abspath())
 
     if bld.env['ENABLE_EXAMPLES']:
-        for name in listed(bld, 'federated_examples'):
-            program = bld.create_ns3_program(name, ['federated'] + dependencies(bld))
+        for name in listed(bld, 'federated_examples') + of_parts('examples'):
+            program = bld.create_ns3_program(name, ['federated'] + modules)
             program.path = bld.path.find_dir('examples')
             program.source = name + '.cc'

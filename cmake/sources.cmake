@@ -5,14 +5,16 @@ set(federated_sources
     helper/federated-output-file.cc
     helper/federated-progress.cc
     helper/federated-result-line.cc
-    helper/federated-star-helper.cc
     helper/federated-trace-writer.cc
     model/channel/bit-budget.cc
     model/channel/fixed-bit-budget.cc
     model/channel/fixed-link-noise.cc
+    model/channel/goodput-probe.cc
     model/channel/link-noise.cc
     model/channel/link-probe.cc
+    model/channel/measured-bit-budget.cc
     model/channel/no-link-noise.cc
+    model/channel/snr-link-noise.cc
     model/federated-device.cc
     model/federated-number.cc
     model/federated-random.cc
@@ -71,14 +73,16 @@ set(federated_headers
     helper/federated-output-file.h
     helper/federated-progress.h
     helper/federated-result-line.h
-    helper/federated-star-helper.h
     helper/federated-trace-writer.h
     model/channel/bit-budget.h
     model/channel/fixed-bit-budget.h
     model/channel/fixed-link-noise.h
+    model/channel/goodput-probe.h
     model/channel/link-noise.h
     model/channel/link-probe.h
+    model/channel/measured-bit-budget.h
     model/channel/no-link-noise.h
+    model/channel/snr-link-noise.h
     model/federated-compat.h
     model/federated-device.h
     model/federated-number.h
@@ -151,7 +155,6 @@ set(federated_test_sources
     test/federated-command-line-test.cc
     test/federated-dataset-test.cc
     test/federated-header-test.cc
-    test/federated-helper-test.cc
     test/federated-number-test.cc
     test/federated-output-test.cc
     test/federated-partition-test.cc
@@ -171,13 +174,111 @@ set(federated_test_sources
     test/quantizer-test.cc
     test/type-ids-test.cc
     test/update-preparation-test.cc
-    test/wireshark-test.cc
     test/worker-pool-test.cc
 )
 
 set(federated_examples
     federated-distortion
+)
+
+# Parts that need further modules of ns-3, and are left out where one of these is not there: for each
+# part the modules, and what it adds to the lists above.
+set(federated_parts
+    star
+    wifi
+    lte
+    csma
+    lrwpan
+    energy
+)
+
+set(federated_star_modules
+    point-to-point
+)
+set(federated_star_sources
+    helper/federated-star-helper.cc
+)
+set(federated_star_headers
+    helper/federated-star-helper.h
+)
+set(federated_star_tests
+    test/federated-helper-test.cc
+    test/wireshark-test.cc
+)
+set(federated_star_examples
     federated-minimal
     federated-paper
     federated-star
+)
+
+set(federated_wifi_modules
+    wifi
+    spectrum
+    propagation
+    point-to-point
+    energy
+    flow-monitor
+    netanim
+)
+set(federated_wifi_sources
+)
+set(federated_wifi_headers
+)
+set(federated_wifi_tests
+)
+set(federated_wifi_examples
+)
+
+set(federated_lte_modules
+    lte
+    spectrum
+    propagation
+    point-to-point
+)
+set(federated_lte_sources
+)
+set(federated_lte_headers
+)
+set(federated_lte_tests
+)
+set(federated_lte_examples
+)
+
+set(federated_csma_modules
+    csma
+)
+set(federated_csma_sources
+)
+set(federated_csma_headers
+)
+set(federated_csma_tests
+)
+set(federated_csma_examples
+)
+
+set(federated_lrwpan_modules
+    lr-wpan
+    sixlowpan
+    spectrum
+    propagation
+)
+set(federated_lrwpan_sources
+)
+set(federated_lrwpan_headers
+)
+set(federated_lrwpan_tests
+)
+set(federated_lrwpan_examples
+)
+
+set(federated_energy_modules
+    energy
+)
+set(federated_energy_sources
+)
+set(federated_energy_headers
+)
+set(federated_energy_tests
+)
+set(federated_energy_examples
 )

@@ -9,8 +9,11 @@
 #include "ns3/double.h"
 #include "ns3/effective-snr-fusion.h"
 #include "ns3/enum.h"
+#include "ns3/inet-socket-address.h"
 #include "ns3/ipv4.h"
 #include "ns3/ipv6.h"
+#include "ns3/mobility-model.h"
+#include "ns3/node-list.h"
 #include "ns3/object-factory.h"
 #include "ns3/pointer.h"
 #include "ns3/simulator.h"
@@ -94,6 +97,20 @@ JoinNames(const std::vector<std::string>& names)
         text += (text.empty() ? "" : ", ") + name;
     }
     return text;
+}
+
+/**
+ * @param reference Identifier of a node.
+ * @param nodes Identifiers of the nodes of all devices.
+ * @param device A device.
+ * @return its distance from the reference in meters; NaN if one of them has no position.
+ */
+double
+GetDistance(uint32_t reference, std::vector<uint32_t> nodes, uint32_t device)
+{
+    const auto from = NodeList::GetNode(reference)->GetObject<MobilityModel>();
+    const auto to = NodeList::GetNode(nodes.at(device))->GetObject<MobilityModel>();
+    return from && to ? from->GetDistanceFrom(to) : std::nan("");
 }
 
 } // namespace
@@ -226,6 +243,29 @@ FederatedHelper::SetProtocol(const std::string& protocol)
 }
 
 void
+FederatedHelper::SetGroupAddress(Ipv4Address group, uint16_t devicePort)
+{
+    m_group = group;
+    m_groupPort = devicePort;
+}
+
+void
+FederatedHelper::SetProbe(const Ptr<LinkProbe>& probe)
+{
+    m_probe = probe;
+    if (m_center)
+    {
+        m_center->SetAttribute("Probe", PointerValue(probe));
+    }
+}
+
+void
+FederatedHelper::SetDistanceReference(const Ptr<Node>& node)
+{
+    m_reference = node;
+}
+
+void
 FederatedHelper::SetJoinSpacing(const Time& spacing)
 {
     m_joinSpacing = spacing;
@@ -263,6 +303,23 @@ Ptr<LearningTask>
 FederatedHelper::GetTask() const
 {
     return m_task;
+}
+
+NodeContainer
+FederatedHelper::GetNodes() const
+{
+    NodeContainer nodes;
+    for (const Group& group : m_groups)
+    {
+        nodes.Add(group.nodes);
+    }
+    return nodes;
+}
+
+const std::vector<Ptr<FederatedDevice>>&
+FederatedHelper::GetDevices() const
+{
+    return m_devices;
 }
 
 uint32_t
@@ -410,6 +467,16 @@ FederatedHelper::MakeCenter(const Address& address) const
     center.Set("MaxDevices", UintegerValue(devices));
     center.Set("JoinTimeout",
                TimeValue(Seconds(2) + m_joinSpacing * static_cast<int64_t>(devices)));
+    center.Set("Probe", PointerValue(m_probe));
+    if (m_groupPort != 0)
+    {
+        // Bound to no address, because what is sent to a group would not be taken for it.
+        center.Set(
+            "Local",
+            AddressValue(InetSocketAddress(Ipv4Address::GetAny(), SocketAddress(address).port)));
+        center.Set("Downlink", EnumValue(FusionCenter::GROUP));
+        center.Set("MulticastGroup", AddressValue(InetSocketAddress(m_group, m_groupPort)));
+    }
     return center.Create<FusionCenter>();
 }
 
@@ -422,6 +489,9 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
     const SocketAddress address(centerAddress);
     NS_ABORT_MSG_IF(!address.IsValid(),
                     "FederatedHelper: the center's address is no IP address with a port");
+    NS_ABORT_MSG_IF(m_groupPort != 0 && (m_protocol != "udp" || m_groupPort == address.port),
+                    "FederatedHelper: a group address needs UDP and two different ports");
+    m_reference = m_reference ? m_reference : centerNode;
     MakeStrategies();
     m_center = MakeCenter(centerAddress);
     Apply(m_center, m_centerAttributes);
@@ -434,6 +504,11 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
         std::string(Find(ALGORITHMS, m_algorithm)->fusionRule) == "ns3::EffectiveSnrFusion";
     ObjectFactory factory("ns3::FederatedDevice");
     factory.Set("Remote", AddressValue(centerAddress));
+    if (m_groupPort != 0)
+    {
+        factory.Set("Local", AddressValue(InetSocketAddress(Ipv4Address::GetAny(), m_groupPort)));
+        factory.Set("UplinkGroup", AddressValue(InetSocketAddress(m_group, address.port)));
+    }
     factory.Set("Protocol", TypeIdValue(GetProtocol()));
     factory.Set("Task", PointerValue(m_task));
     factory.Set("Quantizer", PointerValue(m_quantizer));
@@ -479,6 +554,12 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
         m_devices.front()->GetAttribute("IntervalRule", interval);
         m_center->SetAttribute("IntervalRule", interval);
     }
+    std::vector<uint32_t> places;
+    for (const auto& device : m_devices)
+    {
+        places.push_back(device->GetNode()->GetId());
+    }
+    m_traces->SetDistanceCallback(MakeBoundCallback(&GetDistance, m_reference->GetId(), places));
     ApplyStreams();
     return applications;
 }

@@ -11,8 +11,11 @@
 #include "ns3/federated-device.h"
 #include "ns3/federated-partition.h"
 #include "ns3/fusion-center.h"
+#include "ns3/ipv4-address.h"
 #include "ns3/learning-task.h"
+#include "ns3/link-probe.h"
 #include "ns3/node-container.h"
+#include "ns3/node.h"
 #include "ns3/nstime.h"
 #include "ns3/quantizer.h"
 
@@ -96,6 +99,27 @@ class FederatedHelper
     void SetProtocol(const std::string& protocol);
 
     /**
+     * Send everything to a broadcast or group address, up and down, on two ports, as on a radio
+     * without acknowledgments: who sends is known by the identifier of the device. Only UDP over
+     * IPv4.
+     * @param group Address that center and devices send to.
+     * @param devicePort Port of the devices, other than that of the center.
+     */
+    void SetGroupAddress(Ipv4Address group, uint16_t devicePort);
+
+    /**
+     * @param probe What observes the links of the devices; before or after Install().
+     */
+    void SetProbe(const Ptr<LinkProbe>& probe);
+
+    /**
+     * Measure the distances of devices (in PREFIX-links.csv) from another node than that of the
+     * center, which may be behind the radio that the devices reach.
+     * @param node A node with a mobility model.
+     */
+    void SetDistanceReference(const Ptr<Node>& node);
+
+    /**
      * Devices start one after the other, so that they do not all join at the same instant.
      * @param spacing Time from one start to the next.
      */
@@ -141,6 +165,12 @@ class FederatedHelper
      * @return the center, then the devices in the order of their numbers.
      */
     ApplicationContainer Install(Ptr<Node> centerNode, const Address& centerAddress);
+
+    /** @return the nodes of the devices, in the order of their numbers. */
+    NodeContainer GetNodes() const;
+
+    /** @return the devices in the order of their numbers, once they are installed. */
+    const std::vector<Ptr<FederatedDevice>>& GetDevices() const;
 
     /** @return the center, once it is installed. */
     Ptr<FusionCenter> GetCenter() const;
@@ -261,6 +291,10 @@ class FederatedHelper
     FederatedPartition m_partition;   //!< How the training set is split.
     std::string m_protocol;           //!< udp or tcp.
     Time m_joinSpacing;               //!< From one start to the next.
+    Ipv4Address m_group;              //!< Where all is sent, if m_groupPort is not 0.
+    uint16_t m_groupPort = 0;         //!< Port of the devices there; 0: no group.
+    Ptr<LinkProbe> m_probe;           //!< Observes the links; may be null.
+    Ptr<Node> m_reference;            //!< Where distances are measured from.
     Attributes m_centerAttributes;    //!< Of the center.
     Attributes m_deviceAttributes;    //!< Of every device.
     Attributes m_taskAttributes;      //!< Of the task.

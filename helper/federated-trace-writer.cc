@@ -94,6 +94,9 @@ FederatedTraceWriter::Watch(const Ptr<FusionCenter>& center)
     center->TraceConnectWithoutContext(
         "RoundEnd",
         MakeCallback(&FederatedTraceWriter::HandleRoundEnd, Ptr<FederatedTraceWriter>(this)));
+    center->TraceConnectWithoutContext(
+        "RoundStart",
+        MakeCallback(&FederatedTraceWriter::HandleRoundStart, Ptr<FederatedTraceWriter>(this)));
 }
 
 void
@@ -110,12 +113,15 @@ FederatedTraceWriter::Open(const std::string& prefix, bool links, std::string& e
     m_rounds = std::make_unique<FederatedOutputFile>(prefix + "-rounds.csv");
     m_rounds->GetStream() << "round,time_s,train_loss,test_accuracy,selected,received,bit_budget,"
                              "granted_bits,delivered_bits,lost_fraction,mean_snr_db,mean_sigma,"
-                             "same_cell_epsilon,skipped,untouched_fraction,joined,dropped\n";
+                             "same_cell_epsilon,skipped,untouched_fraction,joined,dropped,"
+                             "uplink_budget_s,mean_rate_bps\n";
     if (links)
     {
         m_links = std::make_unique<FederatedOutputFile>(prefix + "-links.csv");
-        m_links->GetStream() << "round,device,group,bits,snr_db,sigma,sent_fragments,"
-                                "received_fragments,weight,distance_m,uplink_s,state\n";
+        m_links->GetStream()
+            << "round,device,group,bits,snr_db,sigma,sent_fragments,"
+               "received_fragments,weight,distance_m,uplink_s,state,phy_rate_bps,frames_ok,"
+               "frames_failed,energy_j\n";
     }
     return m_rounds->Publish(error) && (!m_links || m_links->Publish(error));
 }
@@ -124,6 +130,12 @@ void
 FederatedTraceWriter::SetDistanceCallback(const DistanceCallback& distance)
 {
     m_distance = distance;
+}
+
+void
+FederatedTraceWriter::SetEnergyCallback(const EnergyCallback& energy)
+{
+    m_energy = energy;
 }
 
 const RoundRecord&
@@ -167,6 +179,19 @@ FederatedTraceWriter::IsComplete(std::string& error) const
 {
     error = m_error;
     return error.empty();
+}
+
+void
+FederatedTraceWriter::HandleRoundStart(uint32_t, const std::vector<uint32_t>& selected)
+{
+    m_used.clear();
+    for (uint32_t device : selected)
+    {
+        if (!m_energy.IsNull())
+        {
+            m_used[device] = m_energy(device);
+        }
+    }
 }
 
 void
@@ -222,7 +247,7 @@ FederatedTraceWriter::WriteRound(const RoundRecord& record, double lostFraction)
         << record.selected << record.received << record.bitBudget << record.grantedBits
         << record.deliveredBits << lostFraction << ToDb(record.meanSnr) << record.meanSigma
         << record.sameCellEpsilon << record.skipped << record.untouchedFraction << record.joined
-        << dropped;
+        << dropped << record.uplinkSeconds << record.meanRate;
     m_rounds->GetStream() << row.Get();
     m_rounds->Flush(m_error);
 }
@@ -234,6 +259,9 @@ FederatedTraceWriter::WriteLinks(const RoundRecord& record)
     for (const LinkRecord& link : record.links)
     {
         const auto* sent = FindSent(link.device, record.round);
+        const double used = m_used.count(link.device) > 0
+                                ? m_energy(link.device) - m_used.at(link.device)
+                                : UNKNOWN;
         Row row;
         row << record.round << link.device << link.group << link.bits << ToDb(link.snr)
             << link.sigma << (sent ? sent->fragments : UNKNOWN) << link.receivedFragments
@@ -241,7 +269,8 @@ FederatedTraceWriter::WriteLinks(const RoundRecord& record)
             << (sent && link.receivedFragments > 0
                     ? (link.lastReceived - sent->firstSent).GetSeconds()
                     : UNKNOWN)
-            << GetParticipantStateName(link.state);
+            << GetParticipantStateName(link.state) << link.rate << link.framesOk
+            << link.framesFailed << used;
         rows += row.Get();
     }
     // At once: the buffer of a stream would end in the middle of a row when it is full.

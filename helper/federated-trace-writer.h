@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -38,6 +39,9 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     /** Gives the distance in meters between a device and the center. */
     using DistanceCallback = Callback<double, uint32_t>;
 
+    /** Gives the energy in joules that a device has used since the simulation began. */
+    using EnergyCallback = Callback<double, uint32_t>;
+
     /** @param center A center to listen to. */
     void Watch(const Ptr<FusionCenter>& center);
 
@@ -55,6 +59,11 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
 
     /** @param distance Gives the distances; without it they are unknown. */
     void SetDistanceCallback(const DistanceCallback& distance);
+
+    /**
+     * @param energy Gives what a device has used so far; without it energies are unknown.
+     */
+    void SetEnergyCallback(const EnergyCallback& energy);
 
     /** @return the last round that ended; its round is 0 if none did. */
     const RoundRecord& GetLastRound() const;
@@ -78,6 +87,12 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     bool IsComplete(std::string& error) const;
 
   private:
+    /**
+     * @param round A round that begins.
+     * @param selected Who takes part.
+     */
+    void HandleRoundStart(uint32_t round, const std::vector<uint32_t>& selected);
+
     /**
      * @param record What a device sent.
      */
@@ -108,15 +123,17 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
 
     // Attributes
     DistanceCallback m_distance; //!< Gives the distances; may be null.
+    EnergyCallback m_energy;     //!< Gives what was used; may be null.
 
     // State
     std::unique_ptr<FederatedOutputFile> m_rounds;          //!< A row for each round; may be null.
     std::unique_ptr<FederatedOutputFile> m_links;           //!< A row for each link; may be null.
     std::string m_error;                                    //!< The first failure to write.
     std::map<uint32_t, FederatedDevice::SentRecord> m_sent; //!< What devices sent, by device.
-    RoundRecord m_last;                                     //!< The last round.
-    uint64_t m_sentFragments = 0;                           //!< Sum over rounds.
-    uint64_t m_receivedFragments = 0;                       //!< Sum over rounds.
+    std::map<uint32_t, double> m_used; //!< Energy that the selected had used when the round began.
+    RoundRecord m_last;                //!< The last round.
+    uint64_t m_sentFragments = 0;      //!< Sum over rounds.
+    uint64_t m_receivedFragments = 0;  //!< Sum over rounds.
 };
 
 } // namespace ns3

@@ -52,9 +52,24 @@ FederatedDevice::GetTypeId()
                           MakeUintegerAccessor(&FederatedDevice::m_bits),
                           MakeUintegerChecker<uint32_t>(1, Quantizer::MAX_BITS))
             .AddAttribute("Remote",
-                          "Address and port of the fusion center.",
+                          "Address and port of the fusion center; messages are taken from nobody "
+                          "else.",
                           AddressValue(),
                           MakeAddressAccessor(&FederatedDevice::m_remote),
+                          MakeAddressChecker())
+            .AddAttribute("Local",
+                          "Address and port to receive on (UDP); any free port if not set. Models, "
+                          "grants and acknowledgments to a group reach a device on a port that the "
+                          "center knows.",
+                          AddressValue(),
+                          MakeAddressAccessor(&FederatedDevice::m_local),
+                          MakeAddressChecker())
+            .AddAttribute("UplinkGroup",
+                          "Group or broadcast address and port to which everything is sent (UDP), "
+                          "so that a radio sends it without acknowledgments; if not set, all goes "
+                          "to Remote.",
+                          AddressValue(),
+                          MakeAddressAccessor(&FederatedDevice::m_uplinkGroup),
                           MakeAddressChecker())
             .AddAttribute("MulticastGroup",
                           "Address and port on which models come by multicast; none if not set. "
@@ -311,8 +326,11 @@ FederatedDevice::Open()
     {
         MessageStream::SetUp(m_socket);
     }
-    NS_ABORT_MSG_IF((v6 ? m_socket->Bind6() : m_socket->Bind()) != 0,
-                    "FederatedDevice: could not bind a socket of device " << m_id);
+    const SocketAddress local(m_local);
+    const int bound = local.IsValid() ? m_socket->Bind(local.Get())
+                      : v6            ? m_socket->Bind6()
+                                      : m_socket->Bind();
+    NS_ABORT_MSG_IF(bound != 0, "FederatedDevice: could not bind a socket of device " << m_id);
     if (m_protocol == TcpSocketFactory::GetTypeId())
     {
         m_socket->SetConnectCallback(MakeCallback(&FederatedDevice::HandleConnected, this),
@@ -323,7 +341,12 @@ FederatedDevice::Open()
         }
         return;
     }
-    m_socket->Connect(m_centerAddress);
+    const SocketAddress uplinkGroup(m_uplinkGroup);
+    if (uplinkGroup.IsValid())
+    {
+        m_socket->SetAllowBroadcast(true);
+    }
+    m_socket->Connect(uplinkGroup.IsValid() ? uplinkGroup.Get() : m_centerAddress);
     m_socket->SetRecvCallback(MakeCallback(&FederatedDevice::HandleDatagrams, this));
     const SocketAddress group(m_multicast);
     if (group.IsValid())
@@ -457,6 +480,10 @@ FederatedDevice::HandleMessage(const uint8_t* message, uint32_t size, const Addr
         }
         else if (m_received.device != m_id)
         {
+            if (SocketAddress(m_local).IsValid())
+            {
+                return; // all devices hear what is sent to a group
+            }
             reason = DROP_UNKNOWN;
         }
         else if (m_received.type == FederatedHeader::GRANT)

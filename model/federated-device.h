@@ -350,6 +350,8 @@ class FederatedDevice : public Application
     uint32_t m_group;              //!< Group of devices with the same resolution.
     uint32_t m_bits;               //!< Resolution that it asks for, b.
     Address m_remote;              //!< The center.
+    Address m_local;               //!< Where to receive (UDP); any port if it is not set.
+    Address m_uplinkGroup;         //!< Where to send instead of to the center; may be invalid.
     Address m_multicast;           //!< Where models come in by multicast; none if invalid.
     TypeId m_protocol;             //!< UDP or TCP.
     uint32_t m_fragmentSize;       //!< Bytes of a message with our header.

@@ -4,6 +4,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
+#include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/federated-number.h"
 #include "ns3/federated-random.h"
@@ -149,13 +150,16 @@ FusionCenter::GetTypeId()
                           UintegerValue(1),
                           MakeUintegerAccessor(&FusionCenter::m_minUpdates),
                           MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("Downlink",
-                          "How the model reaches the selected devices.",
-                          EnumValue(UNICAST),
-                          compat::MakeEnumAccessor<DownlinkMode>(&FusionCenter::m_downlink),
-                          MakeEnumChecker(UNICAST, "unicast", MULTICAST, "multicast"))
+            .AddAttribute(
+                "Downlink",
+                "How the model reaches the selected devices; group: all messages go to "
+                "MulticastGroup, also grants and acknowledgments.",
+                EnumValue(UNICAST),
+                compat::MakeEnumAccessor<DownlinkMode>(&FusionCenter::m_downlink),
+                MakeEnumChecker(UNICAST, "unicast", MULTICAST, "multicast", GROUP, "group"))
             .AddAttribute("MulticastGroup",
-                          "Address and port to which models are sent by multicast.",
+                          "Address and port to which models are sent by multicast; a broadcast "
+                          "address will do for group.",
                           AddressValue(),
                           MakeAddressAccessor(&FusionCenter::m_multicast),
                           MakeAddressChecker())
@@ -170,6 +174,24 @@ FusionCenter::GetTypeId()
                           DataRateValue(DataRate("10Mbps")),
                           MakeDataRateAccessor(&FusionCenter::m_uplinkRate),
                           MakeDataRateChecker())
+            .AddAttribute("MeasuredSlots",
+                          "Whether slots are as long as devices were measured to need, and devices "
+                          "begin at UplinkRate, which their radios slow down; if not, slots are "
+                          "planned with UplinkRate.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FusionCenter::m_measuredSlots),
+                          MakeBooleanChecker())
+            .AddAttribute("Efficiency",
+                          "What a device is thought to deliver before it was measured, against the "
+                          "rate of its radio as the probe knows it.",
+                          DoubleValue(0.5),
+                          MakeDoubleAccessor(&FusionCenter::m_efficiency),
+                          MakeDoubleChecker<double>(0.001, 1))
+            .AddAttribute("RateSmoothing",
+                          "Weight of the last round in the moving averages of measured rates.",
+                          DoubleValue(0.5),
+                          MakeDoubleAccessor(&FusionCenter::m_rateSmoothing),
+                          MakeDoubleChecker<double>(0.001, 1))
             .AddAttribute("Guard",
                           "Time between two slots; devices also stop sending so much earlier than "
                           "the deadline.",
@@ -355,9 +377,11 @@ FusionCenter::CheckAttributes()
                     "FusionCenter: Participants is "
                         << m_participants << ", but each of the " << m_bits.size()
                         << " groups of GroupBits sends at least one device");
-    NS_ABORT_MSG_IF(m_downlink == MULTICAST && (!SocketAddress(m_multicast).IsValid() ||
-                                                m_protocol == TcpSocketFactory::GetTypeId()),
-                    "FusionCenter: Downlink is multicast, which needs a MulticastGroup and UDP");
+    NS_ABORT_MSG_IF(
+        m_downlink != UNICAST &&
+            (!SocketAddress(m_multicast).IsValid() || m_protocol == TcpSocketFactory::GetTypeId()),
+        "FusionCenter: Downlink is multicast or group, which needs a MulticastGroup and "
+        "UDP");
     NS_ABORT_MSG_IF(m_downlinkRate.GetBitRate() == 0, "FusionCenter: DownlinkRate is 0");
     NS_ABORT_MSG_IF(m_uplinkRate.GetBitRate() == 0, "FusionCenter: UplinkRate is 0");
     // Without a deadline (Time::Max) the sums with it must not overflow.
@@ -453,6 +477,7 @@ FusionCenter::Open()
     }
     else
     {
+        m_socket->SetAllowBroadcast(m_downlink == GROUP);
         m_socket->SetRecvCallback(MakeCallback(&FusionCenter::HandleDatagrams, this));
     }
 }
@@ -528,6 +553,7 @@ FusionCenter::HandleDatagrams(Ptr<Socket> socket)
         uint8_t message[MessageStream::MAX_MESSAGE];
         // One that is larger still (over IPv6) is cut, and found to be malformed.
         const uint32_t copied = packet->CopyData(message, sizeof(message));
+        m_receivedPacket = packet->GetUid();
         HandleMessage(message, copied, from, nullptr);
         if (!m_running)
         {
@@ -539,6 +565,7 @@ FusionCenter::HandleDatagrams(Ptr<Socket> socket)
 void
 FusionCenter::HandleStreamMessage(Ptr<MessageStream> stream, const uint8_t* message, uint32_t size)
 {
+    m_receivedPacket = 0;
     HandleMessage(message, size, stream->GetPeer().Get(), stream);
 }
 
@@ -800,7 +827,7 @@ FusionCenter::SendTo(const Member& member, const Ptr<Packet>& message)
     }
     else if (m_socket)
     {
-        m_socket->SendTo(message, 0, member.destination);
+        m_socket->SendTo(message, 0, m_downlink == GROUP ? m_multicast : member.destination);
     }
 }
 
@@ -810,27 +837,79 @@ FusionCenter::GetLinkQuality(uint32_t device) const
     return m_probe ? m_probe->GetQuality(device) : LinkQuality();
 }
 
+Time
+FusionCenter::GetModelTime() const
+{
+    const std::size_t bytes = GetMessagesSize(m_modelPlan, Quantizer::FLOAT_BITS);
+    return Seconds(8 * static_cast<double>(bytes) /
+                   static_cast<double>(m_downlinkRate.GetBitRate()));
+}
+
+double
+FusionCenter::GetGoodput(uint32_t device, const Member& member) const
+{
+    if (member.goodput > 0)
+    {
+        return member.goodput;
+    }
+    const double rate = GetLinkQuality(device).rate;
+    const auto planned = static_cast<double>(m_uplinkRate.GetBitRate());
+    return rate > 0 ? std::min(rate * m_efficiency, planned) : planned;
+}
+
+BitBudgetContext
+FusionCenter::GetBudgetContext() const
+{
+    BitBudgetContext context;
+    context.round = m_round;
+    context.dimension = m_model.size();
+    Time training; // of the slowest, as long as no round says more
+    double secondsPerBit = 0;
+    for (const auto& [device, member] : m_members)
+    {
+        if (member.joined)
+        {
+            training = std::max(training, member.training);
+            secondsPerBit += 1 / GetGoodput(device, member);
+        }
+    }
+    const int64_t models = m_downlink == UNICAST ? std::min(m_participants, m_joined) : 1;
+    const Time trained =
+        m_trainingEnd.IsZero() ? GetModelTime() * models + training + m_guard : m_trainingEnd;
+    context.uplinkSeconds = std::max(m_deadline - trained, Time(0)).GetSeconds();
+    context.rate = m_joined > 0 ? m_joined / secondsPerBit : 0;
+    return context;
+}
+
 std::vector<uint32_t>
 FusionCenter::Select()
 {
     struct Group
     {
         std::vector<uint32_t> devices;
-        double sigma2 = 0;
+        double sigma2 = 0; // sum over the devices of which it is known
+        uint32_t known = 0;
     };
 
     std::vector<Group> groups(m_bits.size());
     for (const auto& [device, member] : m_members)
     {
-        if (member.joined)
+        if (!member.joined)
         {
-            const double sigma2 =
-                m_noise->GetExpectedVariance(device, member.group, GetLinkQuality(device));
-            if (std::isfinite(sigma2)) // behind infinite noise there is nothing to receive
-            {
-                groups[member.group].devices.push_back(device);
-                groups[member.group].sigma2 += sigma2;
-            }
+            continue;
+        }
+        Group& group = groups[member.group];
+        const double sigma2 = m_noise->GetVariance(
+            device, member.group, GetLinkQuality(device).snr, member.meanSquare);
+        if (std::isinf(sigma2))
+        {
+            continue; // behind infinite noise there is nothing to receive
+        }
+        group.devices.push_back(device);
+        if (!std::isnan(sigma2))
+        {
+            group.sigma2 += sigma2;
+            ++group.known;
         }
     }
     std::vector<ClusterGroup> clusters;
@@ -842,12 +921,14 @@ FusionCenter::Select()
         {
             const unsigned wireBits =
                 m_budget->CountsWireBits() ? m_quantizer->GetWireBits(m_bits[m]) : m_bits[m];
-            clusters.push_back({count, m_bits[m], wireBits, groups[m].sigma2 / count});
+            // Those of which nothing is known are taken for like the others of their group.
+            const double sigma2 = groups[m].known > 0 ? groups[m].sigma2 / groups[m].known : 0;
+            clusters.push_back({count, m_bits[m], wireBits, sigma2});
             numbers.push_back(m);
         }
     }
-    const double unknown = std::numeric_limits<double>::quiet_NaN();
-    m_roundBudget = m_budget->GetBudget({m_round, m_model.size(), unknown, unknown});
+    m_roundContext = GetBudgetContext();
+    m_roundBudget = m_budget->GetBudget(m_roundContext);
     const uint32_t participants =
         ClusterSizePolicy::LargestFeasible(clusters, m_participants, m_roundBudget);
     std::vector<uint32_t> selected;
@@ -903,10 +984,7 @@ void
 FusionCenter::PlanSlots(const std::vector<uint32_t>& selected)
 {
     const std::size_t dimension = m_model.size();
-    const auto rateTime = [](double bytes, const DataRate& rate)
-    { return Seconds(bytes * 8 / static_cast<double>(rate.GetBitRate())); };
-    const Time modelTime = rateTime(
-        static_cast<double>(GetMessagesSize(m_modelPlan, Quantizer::FLOAT_BITS)), m_downlinkRate);
+    const Time modelTime = GetModelTime();
     std::map<unsigned, Time> slotLengths; // by bits on the wire
     struct Slot
     {
@@ -933,8 +1011,8 @@ FusionCenter::PlanSlots(const std::vector<uint32_t>& selected)
         {
             const std::vector<IntervalRange> interval{{0, dimension, 0, 0}};
             const auto plan = PlanFragments(dimension, wireBits, interval, m_fragmentSize);
-            slotLengths[wireBits] =
-                rateTime(static_cast<double>(GetMessagesSize(plan, wireBits)), m_uplinkRate);
+            slotLengths[wireBits] = m_uplinkRate.CalculateBytesTxTime(
+                static_cast<uint32_t>(GetMessagesSize(plan, wireBits)));
         }
         if (m_downlink == UNICAST || modelEnd == m_roundStart)
         {
@@ -950,7 +1028,15 @@ FusionCenter::PlanSlots(const std::vector<uint32_t>& selected)
         Participant& participant = *m_participantsOfRound.at(slot.device);
         const Time start = std::max(free, slot.ready);
         const Time length = slotLengths.at(participant.wireBits);
-        free = start + length + m_guard;
+        // What the radio cannot send at once waits in its queue, for which others leave time.
+        const double payload = participant.wireBits * static_cast<double>(dimension);
+        const double rate = participant.member->airRate > 0
+                                ? participant.member->airRate
+                                : GetGoodput(slot.device, *participant.member);
+        const Time needed = m_measuredSlots ? std::max(length, Seconds(payload / rate)) : length;
+        participant.slotStart = start;
+        participant.ready = slot.ready;
+        free = start + needed + m_guard;
         if (free > m_roundStart + m_deadline)
         {
             NS_LOG_WARN("The slot of device " << slot.device << " in round " << m_round
@@ -1043,7 +1129,7 @@ FusionCenter::SendModel()
         }
         return;
     }
-    if (m_downlink == MULTICAST)
+    if (m_downlink != UNICAST)
     {
         m_multicastNext = 0;
     }
@@ -1102,7 +1188,7 @@ FusionCenter::SendModelFragment()
         const Ptr<Packet> message = MakeModelMessage(m_multicastNext++);
         size = message->GetSize();
         m_txTrace(message);
-        m_socket->SendTo(message, 0, SocketAddress(m_multicast).Get());
+        m_socket->SendTo(message, 0, m_multicast);
     }
     if (size == 0)
     {
@@ -1196,6 +1282,11 @@ FusionCenter::HandleUpdate(const FederatedHeader& header,
     if (!record.sentKnown)
     {
         record.sentFragments = header.fragments; // unless its DONE says that it sent fewer
+    }
+    if (m_noise->DependsOnSnr())
+    {
+        const std::size_t begin = header.first;
+        participant.fragments.push_back({begin, begin + header.coordinates, m_receivedPacket});
     }
     if (participant.update.IsComplete())
     {
@@ -1297,6 +1388,8 @@ FusionCenter::EndRound()
     record.end = Simulator::Now();
     record.joined = m_joined;
     record.bitBudget = m_roundBudget;
+    record.uplinkSeconds = m_roundContext.uplinkSeconds;
+    record.meanRate = m_roundContext.rate;
     Fuse(record);
     Summarize(record);
     if (m_evaluationInterval > 0 && (m_round % m_evaluationInterval == 0 || m_round == m_rounds))
@@ -1332,7 +1425,11 @@ FusionCenter::Fuse(RoundRecord& record)
     {
         LinkRecord& link = participant->record;
         const LinkQuality quality = GetLinkQuality(device);
-        link.snr = quality.snr;
+        link.snr = quality.roundSnr;
+        link.rate = quality.rate;
+        link.framesOk = quality.framesOk;
+        link.framesFailed = quality.framesFailed;
+        MeasureRate(*participant);
         DeliveredUpdate update;
         if (link.receivedFragments == 0 ||
             !participant->update.FillDelivered(*m_quantizer, link.bits, update))
@@ -1340,16 +1437,11 @@ FusionCenter::Fuse(RoundRecord& record)
             continue;
         }
         update.device = device;
-        const double unknown = std::numeric_limits<double>::quiet_NaN();
-        const double sigma2 = m_noise->GetVariance(device, link.group, quality, unknown);
-        link.sigma = std::sqrt(sigma2);
-        for (DeliveredRange& range : update.ranges)
-        {
-            range.sigma2 = sigma2;
-        }
+        SetNoise(*participant, quality.snr, update);
         updates.push_back(std::move(update));
         contributors.push_back(participant.get());
     }
+    FillUnknownNoise(updates);
     record.skipped = updates.size() < m_minUpdates;
     if (record.skipped)
     {
@@ -1373,6 +1465,136 @@ FusionCenter::Fuse(RoundRecord& record)
     for (std::size_t i = 0; i < contributors.size(); ++i)
     {
         contributors[i]->record.weight = result.meanWeights[i];
+    }
+}
+
+void
+FusionCenter::MeasureRate(Participant& participant) const
+{
+    const LinkRecord& record = participant.record;
+    if (record.receivedFragments == 0)
+    {
+        return;
+    }
+    double bits = 0;
+    for (const auto& range : participant.update.GetRanges())
+    {
+        bits += participant.wireBits * static_cast<double>(range.end - range.begin);
+    }
+    // From the first fragment on, which does not count itself: when it was sent is not known here.
+    Time begin = record.firstReceived;
+    const double fragments = record.receivedFragments;
+    if (record.receivedFragments == 1)
+    {
+        begin = participant.slotStart;
+    }
+    else
+    {
+        bits *= (fragments - 1) / fragments;
+    }
+    const double seconds = (record.lastReceived - begin).GetSeconds();
+    if (seconds <= 0)
+    {
+        return;
+    }
+    const auto average = [this](double& mean, double value)
+    { mean = mean > 0 ? mean + m_rateSmoothing * (value - mean) : value; };
+    const double sent = std::max(record.sentFragments, record.receivedFragments);
+    average(participant.member->airRate, bits / seconds * sent / fragments);
+    // Nobody else sends in the guard time behind the slot.
+    const double guard =
+        m_guard.GetSeconds() * bits / (participant.wireBits * static_cast<double>(m_model.size()));
+    average(participant.member->goodput, bits / (seconds + guard));
+}
+
+void
+FusionCenter::SetNoise(Participant& participant, double snr, DeliveredUpdate& update) const
+{
+    LinkRecord& link = participant.record;
+    if (m_noise->DependsOnSnr())
+    {
+        std::vector<DeliveredRange> pieces;
+        auto& fragments = participant.fragments;
+        std::sort(fragments.begin(),
+                  fragments.end(),
+                  [](const auto& a, const auto& b) { return a.begin < b.begin; });
+        auto range = update.ranges.begin();
+        double squares = 0;
+        double coordinates = 0;
+        double sigma2 = 0;
+        for (const ReceivedFragment& fragment : fragments)
+        {
+            while (range->end < fragment.end)
+            {
+                ++range; // ranges are unions of fragments
+            }
+            DeliveredRange piece = *range;
+            piece.begin = fragment.begin;
+            piece.end = fragment.end;
+            piece.first += fragment.begin - range->begin;
+            const double measured = m_probe ? m_probe->GetPacketSnr(fragment.packet) : std::nan("");
+            const double meanSquare = GetMeanSquare(update, piece);
+            piece.sigma2 = m_noise->GetVariance(
+                link.device, link.group, std::isnan(measured) ? snr : measured, meanSquare);
+            pieces.push_back(piece);
+            const auto count = static_cast<double>(piece.end - piece.begin);
+            squares += meanSquare * count;
+            sigma2 += piece.sigma2 * count;
+            coordinates += count;
+        }
+        update.ranges = std::move(pieces);
+        participant.member->meanSquare = squares / coordinates;
+        link.sigma = std::sqrt(sigma2 / coordinates);
+        return;
+    }
+    const double sigma2 = m_noise->GetVariance(link.device, link.group, snr, std::nan(""));
+    link.sigma = std::sqrt(sigma2);
+    for (DeliveredRange& range : update.ranges)
+    {
+        range.sigma2 = sigma2;
+    }
+}
+
+void
+FusionCenter::FillUnknownNoise(std::vector<DeliveredUpdate>& updates) const
+{
+    struct Known
+    {
+        double sum = 0;   // of sigma^2
+        double count = 0; // coordinates
+    };
+
+    std::vector<Known> groups(m_bits.size());
+    bool isMissing = false;
+    for (const DeliveredUpdate& update : updates)
+    {
+        Known& group = groups[m_members.at(update.device).group];
+        for (const DeliveredRange& range : update.ranges)
+        {
+            if (std::isnan(range.sigma2))
+            {
+                isMissing = true;
+                continue;
+            }
+            const auto count = static_cast<double>(range.end - range.begin);
+            group.sum += range.sigma2 * count;
+            group.count += count;
+        }
+    }
+    if (!isMissing)
+    {
+        return;
+    }
+    for (DeliveredUpdate& update : updates)
+    {
+        const Known& group = groups[m_members.at(update.device).group];
+        for (DeliveredRange& range : update.ranges)
+        {
+            if (std::isnan(range.sigma2))
+            {
+                range.sigma2 = group.count > 0 ? group.sum / group.count : 0;
+            }
+        }
     }
 }
 
@@ -1413,6 +1635,7 @@ FusionCenter::GetCoordinateEpsilon() const
 void
 FusionCenter::Summarize(RoundRecord& record)
 {
+    Time trainingEnd;
     const auto dimension = static_cast<double>(m_model.size());
     double snrSum = 0;
     double sigmaSum = 0;
@@ -1438,6 +1661,10 @@ FusionCenter::Summarize(RoundRecord& record)
             record.deliveredBits +=
                 participant->wireBits * static_cast<double>(coordinates) / dimension;
             m_mostAnswered = std::max(m_mostAnswered, ++participant->member->answered);
+            // Who begins behind the start of its slot was not ready before.
+            const bool isLate = link.firstReceived > participant->slotStart + m_guard;
+            trainingEnd = std::max(
+                trainingEnd, (isLate ? link.firstReceived : participant->ready) - m_roundStart);
             if (std::isfinite(link.snr))
             {
                 snrSum += link.snr;
@@ -1462,6 +1689,10 @@ FusionCenter::Summarize(RoundRecord& record)
     if (sigmaCount > 0)
     {
         record.meanSigma = sigmaSum / sigmaCount;
+    }
+    if (record.received > 0)
+    {
+        m_trainingEnd = trainingEnd;
     }
     record.sameCellEpsilon = m_mostAnswered * dimension * GetCoordinateEpsilon();
     for (std::size_t reason = 0; reason < DROP_REASONS; ++reason)

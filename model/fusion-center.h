@@ -71,6 +71,8 @@ class FusionCenter : public Application
     {
         UNICAST,   //!< To each selected device, one after the other.
         MULTICAST, //!< Once, to a multicast group (UDP).
+        GROUP,     //!< As all other messages to a group or broadcast address, which no radio
+                   //!< acknowledges (UDP).
     };
 
     /** What came of an update. */
@@ -174,6 +176,19 @@ class FusionCenter : public Application
         bool heard = false;        //!< Whether it ever sent a control message.
         uint32_t sequence = 0;     //!< Sequence number of its last JOIN or LEAVE.
         uint32_t answered = 0;     //!< R_u, rounds that it answered.
+        double goodput = 0; //!< Payload that it delivers per time of its slot, moving average
+                            //!< in bit/s; 0: unknown.
+        double airRate = 0; //!< Payload that it sends per time of its slot, whether that comes
+                            //!< or not, moving average in bit/s; 0: unknown.
+        double meanSquare = std::numeric_limits<double>::quiet_NaN(); //!< Of its last update.
+    };
+
+    /** A fragment of an update that came. */
+    struct ReceivedFragment
+    {
+        std::size_t begin; //!< First coordinate.
+        std::size_t end;   //!< One past the last coordinate.
+        uint64_t packet;   //!< Packet::GetUid() of the packet that brought it; 0: unknown.
     };
 
     /** A device that takes part in the current round. */
@@ -188,17 +203,20 @@ class FusionCenter : public Application
         {
         }
 
-        Member* member = nullptr;  //!< Who it is.
-        LinkRecord record;         //!< What is known of it.
-        unsigned wireBits = 0;     //!< Bits of a coordinate as sent.
-        FragmentAssembler update;  //!< What came of its update.
-        bool answered = false;     //!< Whether there is nothing to wait for.
-        bool reported = false;     //!< Whether UpdateReceived has fired.
-        bool acknowledged = false; //!< Whether it took its grant.
-        FederatedHeader grant;     //!< The grant.
-        std::vector<uint8_t> body; //!< Its body.
-        uint32_t tries = 0;        //!< How often it was sent.
-        EventId repeat;            //!< Sends it again.
+        Member* member = nullptr;                //!< Who it is.
+        LinkRecord record;                       //!< What is known of it.
+        unsigned wireBits = 0;                   //!< Bits of a coordinate as sent.
+        FragmentAssembler update;                //!< What came of its update.
+        bool answered = false;                   //!< Whether there is nothing to wait for.
+        bool reported = false;                   //!< Whether UpdateReceived has fired.
+        bool acknowledged = false;               //!< Whether it took its grant.
+        FederatedHeader grant;                   //!< The grant.
+        std::vector<uint8_t> body;               //!< Its body.
+        uint32_t tries = 0;                      //!< How often it was sent.
+        Time slotStart;                          //!< When its slot begins.
+        Time ready;                              //!< When it will have trained.
+        std::vector<ReceivedFragment> fragments; //!< What came, if the noise is to know.
+        EventId repeat;                          //!< Sends it again.
         std::deque<std::pair<uint32_t, uint32_t>> pending; //!< Model fragments to send: first and
                                                            //!< how many.
     };
@@ -435,6 +453,41 @@ class FusionCenter : public Application
     void Fuse(RoundRecord& record);
 
     /**
+     * Say how strong the noise of a link is: on each fragment at the SNR of the frame that brought
+     * it, if the noise depends on that.
+     * @param [in,out] participant A participant of whose update something came.
+     * @param snr Moving average of the SNR of its link; NaN if it is unknown.
+     * @param [in,out] update Its update, whose ranges are filled; NaN where the noise is unknown.
+     */
+    void SetNoise(Participant& participant, double snr, DeliveredUpdate& update) const;
+
+    /**
+     * Where the noise of a link is unknown, take the mean of its group, else none.
+     * @param [in,out] updates The updates.
+     */
+    void FillUnknownNoise(std::vector<DeliveredUpdate>& updates) const;
+
+    /**
+     * Measure how fast a device sends and delivers.
+     * @param participant A participant.
+     */
+    void MeasureRate(Participant& participant) const;
+
+    /**
+     * @param device A device.
+     * @param member The same.
+     * @return the payload that it delivers per time of its slot, in bit/s: measured, else what its
+     * radio sends times Efficiency, else UplinkRate.
+     */
+    double GetGoodput(uint32_t device, const Member& member) const;
+
+    /** @return what is known about the uplink when a round begins. */
+    BitBudgetContext GetBudgetContext() const;
+
+    /** @return the time that it takes to send the model once. */
+    Time GetModelTime() const;
+
+    /**
      * Add the noise of the links to the fused model.
      * @param segments Where how much.
      */
@@ -477,6 +530,9 @@ class FusionCenter : public Application
     Address m_multicast;             //!< Where to, by multicast.
     DataRate m_downlinkRate;         //!< Pace of the model (UDP).
     DataRate m_uplinkRate;           //!< What slots are planned with.
+    bool m_measuredSlots;            //!< Whether slots are as long as devices need.
+    double m_efficiency;             //!< Payload against the rate of the radio, at first.
+    double m_rateSmoothing;          //!< Weight of a round in the moving averages of rates.
     Time m_guard;                    //!< Between slots, and before the deadline.
     uint32_t m_expected;             //!< Devices to wait for before the first round.
     uint32_t m_maxDevices;           //!< Identifiers must be below.
@@ -502,7 +558,10 @@ class FusionCenter : public Application
     uint32_t m_round = 0;                    //!< Current round.
     bool m_collecting = false;               //!< Whether a round is going on.
     Time m_roundStart;                       //!< When it began.
+    BitBudgetContext m_roundContext;         //!< What was known of the uplink when it began.
     double m_roundBudget = 0;                //!< Its B.
+    Time m_trainingEnd;                      //!< When the last one had trained, from the start of
+                                             //!< the last round that somebody answered.
     std::map<uint32_t, std::unique_ptr<Participant>> m_participantsOfRound; //!< By identifier.
     uint32_t m_unanswered = 0;            //!< Participants that have not answered.
     std::vector<Fragment> m_modelPlan;    //!< How the model is cut.
@@ -518,6 +577,7 @@ class FusionCenter : public Application
     Time m_pacedTime;                     //!< How long it takes at DownlinkRate.
     FederatedHeader m_sent;               //!< Header of the fragment that is being sent.
     FederatedHeader m_received;           //!< Header of the message that is being read.
+    uint64_t m_receivedPacket = 0;        //!< Packet that brought it; 0 over TCP.
     DropCounters m_drops{};               //!< What was dropped.
     DropCounters m_dropsBefore{};         //!< What was, until the end of the last round.
     uint32_t m_mostAnswered = 0;          //!< Largest R_u.

@@ -43,11 +43,15 @@ const char* GetParticipantStateName(ParticipantState state);
  */
 struct LinkRecord
 {
-    uint32_t device = 0;                                     //!< Device identifier.
-    uint32_t group = 0;                                      //!< Its group.
-    unsigned bits = 0;                                       //!< Its resolution, b.
-    ParticipantState state = PARTICIPANT_SILENT;             //!< What became of it.
-    double snr = std::numeric_limits<double>::quiet_NaN();   //!< Linear SNR at the receiving radio.
+    uint32_t device = 0;                                    //!< Device identifier.
+    uint32_t group = 0;                                     //!< Its group.
+    unsigned bits = 0;                                      //!< Its resolution, b.
+    ParticipantState state = PARTICIPANT_SILENT;            //!< What became of it.
+    double snr = std::numeric_limits<double>::quiet_NaN();  //!< Linear SNR at the receiving radio,
+                                                            //!< mean over the frames of the round.
+    double rate = std::numeric_limits<double>::quiet_NaN(); //!< Of the physical layer, in bit/s.
+    double framesOk = std::numeric_limits<double>::quiet_NaN();     //!< Frames decoded.
+    double framesFailed = std::numeric_limits<double>::quiet_NaN(); //!< Frames that failed.
     double sigma = std::numeric_limits<double>::quiet_NaN(); //!< Link noise, standard deviation.
     bool sentKnown = false;         //!< Whether the center knows how many fragments were sent.
     uint32_t sentFragments = 0;     //!< Fragments that it sent, if that is known.
@@ -74,6 +78,8 @@ struct RoundRecord
     uint32_t selected = 0;          //!< Devices that were granted a slot.
     uint32_t received = 0;          //!< Devices of whose update at least one fragment came.
     double bitBudget = 0;           //!< B, bits a coordinate; may be infinite.
+    double uplinkSeconds = 0;       //!< tau, what is left of the round when all have trained.
+    double meanRate = 0;            //!< R, harmonic mean of the rates of joined devices, bit/s.
     double grantedBits = 0;         //!< Bits a coordinate on the wire, summed over the selected.
     double deliveredBits = 0;       //!< Bits delivered divided by d, summed over devices.
     uint64_t sentFragments = 0;     //!< Over devices of which the center knows that they sent.

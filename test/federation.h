@@ -17,9 +17,9 @@
 #include "ns3/ipv6-static-routing-helper.h"
 #include "ns3/logistic-model.h"
 #include "ns3/node-container.h"
-#include "ns3/point-to-point-helper.h"
 #include "ns3/pointer.h"
 #include "ns3/rng-seed-manager.h"
+#include "ns3/simple-net-device-helper.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/tcp-socket-factory.h"
@@ -36,7 +36,7 @@ namespace ns3
 {
 
 /**
- * A small federation for tests: a center with a point-to-point link to each device, tiny synthetic
+ * A small federation for tests: a center with a wire to each device, tiny synthetic
  * images, and a linear model. Device i belongs to group i mod 2.
  */
 class Federation : public testing::Test
@@ -77,15 +77,17 @@ class Federation : public testing::Test
         stack.SetIpv6StackInstall(v6);
         stack.Install(nodes);
         stack.AssignStreams(nodes, 1000); // else they depend on the tests before this one
-        PointToPointHelper p2p;
-        p2p.SetDeviceAttribute("DataRate", StringValue("1Gbps"));
-        p2p.SetChannelAttribute("Delay", StringValue("1ms"));
-        p2p.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("10000p"));
+        SimpleNetDeviceHelper wires;
+        wires.SetNetDevicePointToPointMode(true);
+        wires.SetDeviceAttribute("DataRate", StringValue("1Gbps"));
+        wires.SetChannelAttribute("Delay", StringValue("1ms"));
+        wires.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("10000p"));
         Ipv4AddressHelper addresses("10.1.0.0", "255.255.255.252");
         Ipv6AddressHelper addresses6(Ipv6Address("2001:1::"), Ipv6Prefix(64));
         for (uint32_t i = 0; i < devices; ++i)
         {
-            const NetDeviceContainer link = p2p.Install(nodes.Get(0), nodes.Get(i + 1));
+            const NetDeviceContainer link =
+                wires.Install(NodeContainer(nodes.Get(0), nodes.Get(i + 1)));
             links.Add(link);
             if (v6)
             {

@@ -239,10 +239,11 @@ class HostileFederation : public Federation
         NodeContainer extra;
         extra.Create(1);
         InternetStackHelper().Install(extra);
-        PointToPointHelper p2p;
-        p2p.SetDeviceAttribute("DataRate", StringValue("1Gbps"));
+        SimpleNetDeviceHelper wires;
+        wires.SetNetDevicePointToPointMode(true);
+        wires.SetDeviceAttribute("DataRate", StringValue("1Gbps"));
         Ipv4AddressHelper addresses("10.9.0.0", "255.255.255.252");
-        addresses.Assign(p2p.Install(nodes.Get(0), extra.Get(0)));
+        addresses.Assign(wires.Install(NodeContainer(nodes.Get(0), extra.Get(0))));
         Ipv4StaticRoutingHelper routing;
         routing.GetStaticRouting(extra.Get(0)->GetObject<Ipv4>())
             ->SetDefaultRoute(Ipv4Address("10.9.0.1"), 1);

@@ -57,7 +57,7 @@ FixedLinkNoise::GetSigmas() const
 }
 
 double
-FixedLinkNoise::DoGetVariance(uint32_t, uint32_t group, const LinkQuality&, double) const
+FixedLinkNoise::DoGetVariance(uint32_t, uint32_t group, double, double) const
 {
     const double sigma = m_sigmas[std::min<std::size_t>(group, m_sigmas.size() - 1)];
     return sigma * sigma;

@@ -33,7 +33,7 @@ class FixedLinkNoise : public LinkNoise
   private:
     double DoGetVariance(uint32_t device,
                          uint32_t group,
-                         const LinkQuality& quality,
+                         double snr,
                          double meanSquare) const override;
 
     // Attributes

@@ -2,8 +2,6 @@
 
 #include "link-noise.h"
 
-#include <limits>
-
 namespace ns3
 {
 
@@ -17,24 +15,21 @@ LinkNoise::GetTypeId()
 }
 
 double
-LinkNoise::GetVariance(uint32_t device,
-                       uint32_t group,
-                       const LinkQuality& quality,
-                       double meanSquare) const
+LinkNoise::GetVariance(uint32_t device, uint32_t group, double snr, double meanSquare) const
 {
-    return DoGetVariance(device, group, quality, meanSquare);
+    return DoGetVariance(device, group, snr, meanSquare);
 }
 
-double
-LinkNoise::GetExpectedVariance(uint32_t device, uint32_t group, const LinkQuality& quality) const
+bool
+LinkNoise::DependsOnSnr() const
 {
-    return DoGetExpectedVariance(device, group, quality);
+    return DoDependsOnSnr();
 }
 
-double
-LinkNoise::DoGetExpectedVariance(uint32_t device, uint32_t group, const LinkQuality& quality) const
+bool
+LinkNoise::DoDependsOnSnr() const
 {
-    return DoGetVariance(device, group, quality, std::numeric_limits<double>::quiet_NaN());
+    return false;
 }
 
 } // namespace ns3

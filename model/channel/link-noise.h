@@ -3,8 +3,6 @@
 #ifndef LINK_NOISE_H
 #define LINK_NOISE_H
 
-#include "link-probe.h"
-
 #include "ns3/object.h"
 
 #include <cstdint>
@@ -26,38 +24,25 @@ class LinkNoise : public Object
     /**
      * @param device A device.
      * @param group Its group.
-     * @param quality What is known about its uplink.
+     * @param snr Linear SNR of its uplink; NaN if it is unknown.
      * @param meanSquare Mean square of the values that were sent; NaN if it is unknown.
-     * @return sigma^2, the variance of the noise on a coordinate that came; may be infinite.
+     * @return sigma^2, the variance of the noise on a coordinate that came; may be infinite; NaN if
+     * it depends on something unknown.
      */
-    double GetVariance(uint32_t device,
-                       uint32_t group,
-                       const LinkQuality& quality,
-                       double meanSquare) const;
+    double GetVariance(uint32_t device, uint32_t group, double snr, double meanSquare) const;
 
-    /**
-     * @param device A device.
-     * @param group Its group.
-     * @param quality What is known about its uplink.
-     * @return the variance to expect before anything was sent, from which cluster sizes follow; may
-     * be infinite.
-     */
-    double GetExpectedVariance(uint32_t device, uint32_t group, const LinkQuality& quality) const;
+    /** @return whether the variance depends on the SNR and on what was sent. */
+    bool DependsOnSnr() const;
 
   private:
     /** @copydoc GetVariance */
     virtual double DoGetVariance(uint32_t device,
                                  uint32_t group,
-                                 const LinkQuality& quality,
+                                 double snr,
                                  double meanSquare) const = 0;
 
-    /**
-     * By default the variance for an unknown mean square.
-     * @copydetails GetExpectedVariance
-     */
-    virtual double DoGetExpectedVariance(uint32_t device,
-                                         uint32_t group,
-                                         const LinkQuality& quality) const;
+    /** @copydoc DependsOnSnr */
+    virtual bool DoDependsOnSnr() const;
 };
 
 } // namespace ns3

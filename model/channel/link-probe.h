@@ -3,10 +3,14 @@
 #ifndef LINK_PROBE_H
 #define LINK_PROBE_H
 
+#include "ns3/nstime.h"
 #include "ns3/object.h"
+#include "ns3/traced-callback.h"
 
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <unordered_map>
 
 namespace ns3
 {
@@ -14,20 +18,54 @@ namespace ns3
 /**
  * @ingroup federated
  * @brief What is known about the uplink of one device; NaN where it is unknown.
+ *
+ * A frame is what the technology of the link sends as one: an MPDU, a transport block, an IP
+ * packet. A frame that is sent again counts again.
  */
 struct LinkQuality
 {
-    double snr = std::numeric_limits<double>::quiet_NaN();  //!< Signal to noise ratio, linear.
-    double rate = std::numeric_limits<double>::quiet_NaN(); //!< In bit/s.
-    double loss = std::numeric_limits<double>::quiet_NaN(); //!< Fraction of frames lost, 0..1.
+    double snr = std::numeric_limits<double>::quiet_NaN();      //!< Signal to noise (and
+                                                                //!< interference) ratio, linear:
+                                                                //!< moving average over frames.
+    double roundSnr = std::numeric_limits<double>::quiet_NaN(); //!< Linear mean over the frames of
+                                                                //!< this round.
+    double rate = std::numeric_limits<double>::quiet_NaN();    //!< Of the physical layer, in bit/s.
+    double goodput = std::numeric_limits<double>::quiet_NaN(); //!< Bits of decoded frames per
+                                                               //!< second between the first and
+                                                               //!< the last of this round.
+    double framesOk = std::numeric_limits<double>::quiet_NaN();     //!< Decoded in this round.
+    double framesFailed = std::numeric_limits<double>::quiet_NaN(); //!< Failed in this round.
+    double lastSeen = std::numeric_limits<double>::quiet_NaN(); //!< Last decoded frame, seconds.
+};
+
+/**
+ * @ingroup federated
+ * @brief One frame of a device, as the receiver saw it; NaN where something is unknown.
+ */
+struct LinkSample
+{
+    uint32_t device = 0;                                    //!< The device.
+    bool ok = true;                                         //!< Whether the frame was decoded.
+    double snr = std::numeric_limits<double>::quiet_NaN();  //!< Linear.
+    double rate = std::numeric_limits<double>::quiet_NaN(); //!< Of the physical layer, in bit/s.
+    uint32_t bytes = 0;                                     //!< Size of the frame.
+    uint64_t packet = 0; //!< Packet::GetUid() of what it carried; 0: unknown, or many packets.
+
+    /**
+     * TracedCallback signature.
+     * @param sample The frame.
+     */
+    using TracedCallback = void (*)(const LinkSample& sample);
 };
 
 /**
  * @ingroup federated
  * @brief Observes the links from the devices to the fusion center.
  *
- * What can be observed depends on the technology of the links; a probe says of everything else that
- * it is unknown.
+ * This class keeps the books, for one round and as moving averages; its children see frames come in
+ * and fail. What can be observed depends on the technology of the links; a probe says of everything
+ * else that it is unknown. Failed frames count in the averages of the SNR: to count only what was
+ * decoded would make bad links look good.
  */
 class LinkProbe : public Object
 {
@@ -36,7 +74,7 @@ class LinkProbe : public Object
     static TypeId GetTypeId();
 
     /**
-     * Tell the probe that a round begins, for probes that keep a record of each round.
+     * Tell the probe that a round begins: what is kept for a round begins anew.
      * @param round Its number.
      */
     void BeginRound(uint32_t round);
@@ -47,12 +85,50 @@ class LinkProbe : public Object
      */
     LinkQuality GetQuality(uint32_t device) const;
 
-  private:
-    /** @copydoc BeginRound */
-    virtual void DoBeginRound(uint32_t round);
+    /**
+     * @param packet Packet::GetUid() of a packet that came in this round.
+     * @return the linear SNR of the frame that brought it; NaN if that is unknown.
+     */
+    double GetPacketSnr(uint64_t packet) const;
 
-    /** @copydoc GetQuality */
-    virtual LinkQuality DoGetQuality(uint32_t device) const = 0;
+  protected:
+    /** @param seesFailures Whether frames that fail are seen. */
+    explicit LinkProbe(bool seesFailures);
+
+    /**
+     * Count a frame.
+     * @param sample The frame.
+     */
+    void AddSample(const LinkSample& sample);
+
+  private:
+    /** The books of one device. */
+    struct Books
+    {
+        double snr = std::numeric_limits<double>::quiet_NaN();  //!< Moving average.
+        double rate = std::numeric_limits<double>::quiet_NaN(); //!< Of the last decoded frame.
+        Time lastSeen = Time::Min();                            //!< Last decoded frame.
+        // Of this round
+        double snrSum = 0;       //!< Over frames.
+        uint64_t snrCount = 0;   //!< Frames with an SNR.
+        uint64_t ok = 0;         //!< Frames decoded.
+        uint64_t failed = 0;     //!< Frames failed.
+        uint64_t bytes = 0;      //!< Of the frames decoded.
+        uint32_t firstBytes = 0; //!< Of these, in the first.
+        Time first;              //!< When it was decoded.
+    };
+
+    bool m_seesFailures; //!< Whether failed frames are seen.
+
+    // Attributes
+    double m_smoothing; //!< Weight of a frame in the moving average.
+
+    // State
+    std::map<uint32_t, Books> m_books;              //!< By device.
+    std::unordered_map<uint64_t, double> m_packets; //!< SNR of the packets of this round.
+
+    // Trace sources
+    TracedCallback<const LinkSample&> m_sampleTrace; //!< Sample.
 };
 
 } // namespace ns3

@@ -18,7 +18,7 @@ NoLinkNoise::GetTypeId()
 }
 
 double
-NoLinkNoise::DoGetVariance(uint32_t, uint32_t, const LinkQuality&, double) const
+NoLinkNoise::DoGetVariance(uint32_t, uint32_t, double, double) const
 {
     return 0;
 }

@@ -21,7 +21,7 @@ class NoLinkNoise : public LinkNoise
   private:
     double DoGetVariance(uint32_t device,
                          uint32_t group,
-                         const LinkQuality& quality,
+                         double snr,
                          double meanSquare) const override;
 };
 

@@ -242,6 +242,42 @@ AddShares(const std::vector<Share>& shares, std::size_t begin, std::size_t end, 
 
 } // namespace
 
+double
+GetMeanSquare(const DeliveredUpdate& update, const DeliveredRange& range)
+{
+    double sum = 0;
+    const std::size_t count = range.end - range.begin;
+    if (update.wireBits == Quantizer::FLOAT_BITS)
+    {
+        for (std::size_t i = 0; i < count; ++i)
+        {
+            const double value = ReadLittleEndianFloat(range.payload + 4 * (range.first + i));
+            sum += value * value;
+        }
+        return sum / static_cast<double>(count);
+    }
+    const auto steps = static_cast<double>((1U << update.wireBits) - 1);
+    for (const IntervalRange& interval : update.intervals)
+    {
+        const std::size_t end = std::min(interval.end, range.end);
+        const double low = interval.low;
+        const double step = (static_cast<double>(interval.high) - low) / steps;
+        uint16_t levels[BLOCK];
+        for (std::size_t i = std::max(interval.begin, range.begin); i < end; i += BLOCK)
+        {
+            const std::size_t part = std::min(BLOCK, end - i);
+            BitPacker::Unpack(
+                range.payload, range.first + i - range.begin, part, update.wireBits, levels);
+            for (std::size_t k = 0; k < part; ++k)
+            {
+                const double value = low + step * levels[k];
+                sum += value * value;
+            }
+        }
+    }
+    return sum / static_cast<double>(count);
+}
+
 FusionResult
 FuseUpdates(const FusionRule& rule,
             LossPolicy policy,

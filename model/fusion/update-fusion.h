@@ -81,6 +81,14 @@ struct FusionResult
 
 /**
  * @ingroup federated
+ * @param update An update.
+ * @param range Coordinates that it delivered.
+ * @return the mean square of the values that were sent there.
+ */
+double GetMeanSquare(const DeliveredUpdate& update, const DeliveredRange& range);
+
+/**
+ * @ingroup federated
  * Fuse packed updates into a model: w <- w + sum of omega * update, coordinate by coordinate among
  * those that delivered it.
  *
