@@ -5,6 +5,7 @@ set(federated_sources
     helper/federated-output-file.cc
     helper/federated-progress.cc
     helper/federated-result-line.cc
+    helper/federated-scenario-options.cc
     helper/federated-trace-writer.cc
     model/channel/bit-budget.cc
     model/channel/fixed-bit-budget.cc
@@ -73,6 +74,7 @@ set(federated_headers
     helper/federated-output-file.h
     helper/federated-progress.h
     helper/federated-result-line.h
+    helper/federated-scenario-options.h
     helper/federated-trace-writer.h
     model/channel/bit-budget.h
     model/channel/fixed-bit-budget.h
@@ -221,12 +223,17 @@ set(federated_wifi_modules
     netanim
 )
 set(federated_wifi_sources
+    helper/federated-wifi-helper.cc
+    model/channel/wifi-link-probe.cc
 )
 set(federated_wifi_headers
+    helper/federated-wifi-helper.h
+    model/channel/wifi-link-probe.h
 )
 set(federated_wifi_tests
 )
 set(federated_wifi_examples
+    federated-wifi
 )
 
 set(federated_lte_modules

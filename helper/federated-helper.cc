@@ -37,6 +37,7 @@ namespace
 // ns-3's automatic numbers depend on the order in which objects are made.
 constexpr int64_t DEFAULT_STREAM = 1'000'000'000;
 constexpr int64_t CENTER_STREAMS = 8; // set aside, so that devices do not depend on the policy
+constexpr int64_t DEVICE_STREAMS = 2; // of a device
 
 /**
  * Simulator::Stop as a trace sink.
@@ -580,7 +581,7 @@ FederatedHelper::AssignStreams(int64_t stream)
         m_task->AssignStreams(stream);
         ApplyStreams();
     }
-    return 1 + CENTER_STREAMS + CountDevices();
+    return 1 + CENTER_STREAMS + DEVICE_STREAMS * CountDevices();
 }
 
 void
@@ -592,7 +593,9 @@ FederatedHelper::ApplyStreams()
     stream += CENTER_STREAMS;
     for (const auto& device : m_devices)
     {
-        stream += device->AssignStreams(stream);
+        const int64_t streams = device->AssignStreams(stream);
+        NS_ABORT_MSG_IF(streams != DEVICE_STREAMS, "FederatedHelper: a device uses other streams");
+        stream += streams;
     }
 }
 

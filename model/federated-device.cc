@@ -197,6 +197,7 @@ FederatedDevice::GetTypeId()
 }
 
 FederatedDevice::FederatedDevice()
+    : m_jitter(CreateObject<UniformRandomVariable>())
 {
     NS_LOG_FUNCTION(this);
 }
@@ -238,7 +239,8 @@ int64_t
 FederatedDevice::AssignStreams(int64_t stream)
 {
     m_timePerSample->SetStream(stream);
-    return 1;
+    m_jitter->SetStream(stream + 1);
+    return 2;
 }
 
 void
@@ -622,7 +624,7 @@ FederatedDevice::HandleGrant(const FederatedHeader& header, const uint8_t* paylo
     m_giveUpEvent = Simulator::Schedule(latest - now, &FederatedDevice::GiveUpOnModel, this);
     if (!m_stream)
     {
-        const Time wait = std::max(session.modelEnd - now, Time(0)) + m_repairDelay;
+        const Time wait = std::max(session.modelEnd - now, Time(0)) + Spread(m_repairDelay);
         m_repairEvent = Simulator::Schedule(wait, &FederatedDevice::Repair, this);
     }
     return DROP_REASONS;
@@ -661,7 +663,8 @@ FederatedDevice::Repair()
     const Time quiet = Simulator::Now() - session.lastModelFragment;
     if (session.model.GetReceived() > 0 && quiet < m_repairDelay)
     {
-        m_repairEvent = Simulator::Schedule(m_repairDelay - quiet, &FederatedDevice::Repair, this);
+        m_repairEvent =
+            Simulator::Schedule(Spread(m_repairDelay) - quiet, &FederatedDevice::Repair, this);
         return;
     }
     const std::size_t room =
@@ -676,7 +679,7 @@ FederatedDevice::Repair()
     header.sequence = ++m_sequence;
     header.round = session.round;
     Send(header, bytes.data(), bytes.size());
-    m_repairEvent = Simulator::Schedule(m_repairDelay, &FederatedDevice::Repair, this);
+    m_repairEvent = Simulator::Schedule(Spread(m_repairDelay), &FederatedDevice::Repair, this);
 }
 
 void
@@ -924,6 +927,13 @@ FederatedDevice::Join()
     SendControl(header, bytes, sizeof(bytes));
 }
 
+Time
+FederatedDevice::Spread(const Time& delay)
+{
+    return delay +
+           Time::FromDouble(delay.GetDouble() * m_jitter->GetValue(0, 0.5), Time::GetResolution());
+}
+
 void
 FederatedDevice::SendControl(FederatedHeader header, const uint8_t* body, std::size_t size)
 {
@@ -957,8 +967,8 @@ FederatedDevice::RepeatControl()
     if (m_socket && !m_stream) // over TCP nothing gets lost
     {
         const int64_t factor = joining ? int64_t{1} << std::min(m_controlTries - 1, 5U) : 1;
-        m_controlEvent =
-            Simulator::Schedule(m_controlTimeout * factor, &FederatedDevice::RepeatControl, this);
+        m_controlEvent = Simulator::Schedule(
+            Spread(m_controlTimeout * factor), &FederatedDevice::RepeatControl, this);
     }
 }
 

@@ -280,6 +280,14 @@ class FederatedDevice : public Application
     void Drop(DropReason reason, const Address& from, uint32_t size);
 
     /**
+     * Make a delay longer by a random part of it: devices that lost the same frame would else ask
+     * for it at the same time, again and again.
+     * @param delay The delay.
+     * @return up to one and a half times as much.
+     */
+    Time Spread(const Time& delay);
+
+    /**
      * Send a control message until it is acknowledged; it takes the place of an earlier one.
      * @param header Its header; the sequence number is set here.
      * @param body Its body.
@@ -372,34 +380,35 @@ class FederatedDevice : public Application
     uint32_t m_controlRetries;                 //!< How often a DONE or LEAVE is repeated.
 
     // State
-    bool m_running = false;             //!< Between start and stop.
-    bool m_joined = false;              //!< The center knows the device.
-    bool m_leaving = false;             //!< The device left.
-    SocketAddress m_center;             //!< The center.
-    Address m_centerAddress;            //!< The same, as sockets give it: the quick comparison.
-    Ptr<Socket> m_socket;               //!< UDP, or TCP while it connects.
-    Ptr<Socket> m_multicastSocket;      //!< UDP, for models.
-    Ptr<MessageStream> m_stream;        //!< TCP.
-    uint32_t m_sequence = 0;            //!< Last sequence number of a control message: fewer than
-                                        //!< one a millisecond, so that the next life begins above.
-    uint32_t m_fragmentSequence = 0;    //!< Last sequence number of a fragment.
-    bool m_granted = false;             //!< Whether a grant ever came.
-    uint32_t m_lastGrant = 0;           //!< Its sequence number.
-    uint32_t m_lastRound = 0;           //!< Its round.
-    std::unique_ptr<Session> m_session; //!< The current round, if the device takes part.
-    std::vector<float> m_previous;      //!< The last model, if it is to be kept.
-    FederatedHeader m_fragmentHeader;   //!< Header of the fragment that is being sent.
-    FederatedHeader m_received;         //!< Header of the message that is being read.
-    FederatedHeader m_control;          //!< The control message that waits for its
-                                        //!< acknowledgment.
-    std::vector<uint8_t> m_controlBody; //!< Its body.
-    uint32_t m_controlTries = 0;        //!< How often it was sent; 0 if none waits.
-    EventId m_controlEvent;             //!< Sends it again.
-    EventId m_openEvent;                //!< Connects again.
-    EventId m_sessionEvent;             //!< The next step of the session.
-    EventId m_repairEvent;              //!< Asks for missing fragments.
-    EventId m_giveUpEvent;              //!< Gives up on the model, or ends sending.
-    DropCounters m_drops{};             //!< What was dropped.
+    Ptr<UniformRandomVariable> m_jitter; //!< Spreads delays.
+    bool m_running = false;              //!< Between start and stop.
+    bool m_joined = false;               //!< The center knows the device.
+    bool m_leaving = false;              //!< The device left.
+    SocketAddress m_center;              //!< The center.
+    Address m_centerAddress;             //!< The same, as sockets give it: the quick comparison.
+    Ptr<Socket> m_socket;                //!< UDP, or TCP while it connects.
+    Ptr<Socket> m_multicastSocket;       //!< UDP, for models.
+    Ptr<MessageStream> m_stream;         //!< TCP.
+    uint32_t m_sequence = 0;             //!< Last sequence number of a control message: fewer than
+                                         //!< one a millisecond, so that the next life begins above.
+    uint32_t m_fragmentSequence = 0;     //!< Last sequence number of a fragment.
+    bool m_granted = false;              //!< Whether a grant ever came.
+    uint32_t m_lastGrant = 0;            //!< Its sequence number.
+    uint32_t m_lastRound = 0;            //!< Its round.
+    std::unique_ptr<Session> m_session;  //!< The current round, if the device takes part.
+    std::vector<float> m_previous;       //!< The last model, if it is to be kept.
+    FederatedHeader m_fragmentHeader;    //!< Header of the fragment that is being sent.
+    FederatedHeader m_received;          //!< Header of the message that is being read.
+    FederatedHeader m_control;           //!< The control message that waits for its
+                                         //!< acknowledgment.
+    std::vector<uint8_t> m_controlBody;  //!< Its body.
+    uint32_t m_controlTries = 0;         //!< How often it was sent; 0 if none waits.
+    EventId m_controlEvent;              //!< Sends it again.
+    EventId m_openEvent;                 //!< Connects again.
+    EventId m_sessionEvent;              //!< The next step of the session.
+    EventId m_repairEvent;               //!< Asks for missing fragments.
+    EventId m_giveUpEvent;               //!< Gives up on the model, or ends sending.
+    DropCounters m_drops{};              //!< What was dropped.
 
     // Trace sources
     TracedCallback<uint32_t> m_joinedTrace;                           //!< Joined.

@@ -174,6 +174,13 @@ FusionCenter::GetTypeId()
                           DataRateValue(DataRate("10Mbps")),
                           MakeDataRateAccessor(&FusionCenter::m_uplinkRate),
                           MakeDataRateChecker())
+            .AddAttribute("GrantSpacing",
+                          "Time from one grant to the next, and from the last one to the model: on "
+                          "a shared radio, acknowledgments of grants then do not collide with what "
+                          "follows (UDP).",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&FusionCenter::m_grantSpacing),
+                          MakeTimeChecker(Time(0)))
             .AddAttribute("MeasuredSlots",
                           "Whether slots are as long as devices were measured to need, and devices "
                           "begin at UplinkRate, which their radios slow down; if not, slots are "
@@ -973,11 +980,23 @@ FusionCenter::StartRound()
     }
     PlanSlots(selected);
     m_unanswered = static_cast<uint32_t>(selected.size());
+    if (m_grantSpacing.IsZero())
+    {
+        for (uint32_t device : selected)
+        {
+            SendGrant(device);
+        }
+        SendModel();
+        return;
+    }
+    Time wait;
     for (uint32_t device : selected)
     {
-        SendGrant(device);
+        m_participantsOfRound.at(device)->repeat =
+            Simulator::Schedule(wait, &FusionCenter::SendGrant, this, device);
+        wait += m_grantSpacing;
     }
-    SendModel();
+    m_sendEvent = Simulator::Schedule(wait, &FusionCenter::SendModel, this);
 }
 
 void
@@ -994,7 +1013,8 @@ FusionCenter::PlanSlots(const std::vector<uint32_t>& selected)
     };
 
     std::vector<Slot> slots;
-    Time modelEnd = m_roundStart;
+    const Time modelStart = m_roundStart + m_grantSpacing * static_cast<int64_t>(selected.size());
+    Time modelEnd = modelStart;
     for (uint32_t device : selected)
     {
         Member& member = m_members.at(device);
@@ -1014,7 +1034,7 @@ FusionCenter::PlanSlots(const std::vector<uint32_t>& selected)
             slotLengths[wireBits] = m_uplinkRate.CalculateBytesTxTime(
                 static_cast<uint32_t>(GetMessagesSize(plan, wireBits)));
         }
-        if (m_downlink == UNICAST || modelEnd == m_roundStart)
+        if (m_downlink == UNICAST || modelEnd == modelStart)
         {
             modelEnd += modelTime;
         }

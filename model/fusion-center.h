@@ -530,6 +530,7 @@ class FusionCenter : public Application
     Address m_multicast;             //!< Where to, by multicast.
     DataRate m_downlinkRate;         //!< Pace of the model (UDP).
     DataRate m_uplinkRate;           //!< What slots are planned with.
+    Time m_grantSpacing;             //!< From one grant to the next, and to the model.
     bool m_measuredSlots;            //!< Whether slots are as long as devices need.
     double m_efficiency;             //!< Payload against the rate of the radio, at first.
     double m_rateSmoothing;          //!< Weight of a round in the moving averages of rates.

@@ -332,13 +332,13 @@ TEST_F(FederatedHelpers, GiveEqualRunsEqualSeedsWhateverTheAlgorithmIs)
 
 TEST_F(FederatedHelpers, AssignStreamsBeforeAndAfterInstallation)
 {
-    EXPECT_EQ(m_helper->AssignStreams(5), 1 + 8 + 3);
+    EXPECT_EQ(m_helper->AssignStreams(5), 1 + 8 + 2 * 3);
     InstallInStar();
     const uint64_t seed = m_helper->GetTask()->GetSeed();
     Renew();
     InstallInStar();
     EXPECT_NE(m_helper->GetTask()->GetSeed(), seed);
-    EXPECT_EQ(m_helper->AssignStreams(5), 1 + 8 + 3);
+    EXPECT_EQ(m_helper->AssignStreams(5), 1 + 8 + 2 * 3);
     EXPECT_EQ(m_helper->GetTask()->GetSeed(), seed);
 }
 

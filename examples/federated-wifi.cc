@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+/*
+ * One wifi cell: SNR, loss and the bit budget come from the channel.
+ *
+ *    --mode=adhoc                              --mode=infrastructure
+ *
+ *       device   device                           device   device
+ *          \       /                                 \       /
+ *       (( center at the origin ))          (( access point at the origin )) --- center
+ *          /       \                                 /       \            (--center=wire)
+ *       device   device                           device   device
+ *
+ * Devices are uniform in a disc. Ad hoc, all frames are group-addressed: with --mcs, never
+ * acknowledged, so that SNR turns into loss. In infrastructure mode frames are acknowledged and
+ * rates adapt, so that a bad link is slow, and its update late.
+ *
+ * PREFIX-rounds.csv has a row a round: simulated time, train loss, test accuracy, B, granted and
+ * delivered bits, lost fraction, mean SNR, ... PREFIX-links.csv has a row for each selected device
+ * and round: SNR at the receiving radio, sent and received fragments, weight, distance, energy, ...
+ * With --pcap, PREFIX-*.pcap holds what the receiving radio and the first two devices heard and
+ * sent; --ascii, --flowmon and --anim write PREFIX-*.tr, PREFIX-flowmon.xml (flows with unicast
+ * packets) and PREFIX-anim.xml (for NetAnim).
+ *
+ *    federated-wifi --radius=40 --fading=rayleigh --output=cell
+ */
+
+#include "ns3/animation-interface.h"
+#include "ns3/federated-command-line.h"
+#include "ns3/federated-helper.h"
+#include "ns3/federated-scenario-options.h"
+#include "ns3/federated-wifi-helper.h"
+#include "ns3/flow-monitor-helper.h"
+#include "ns3/simulator.h"
+
+#include <cmath>
+#include <iostream>
+#include <memory>
+
+using namespace ns3;
+
+int
+main(int argc, char* argv[])
+{
+    FederatedScenarioOptions options;
+    std::string mode = "adhoc";
+    std::string center = "ap";
+    std::string width = "20";
+    uint32_t mcs = 3;
+    std::string fading = "none";
+    double power = 16;
+    bool pcap = false;
+    bool ascii = false;
+    bool flowmon = false;
+    bool anim = false;
+    FederatedCommandLine cmd(__FILE__, "One wifi cell; SNR, loss and the bit budget emerge.");
+    options.AddTo(cmd);
+    cmd.AddChoice("mode", "Kind of cell", mode, {"adhoc", "infrastructure"});
+    cmd.AddChoice("center", "Center in the access point or on a wire", center, {"ap", "wire"});
+    cmd.AddChoice("width", "Channel width in MHz", width, {"20", "40", "80", "160"});
+    cmd.AddCount("mcs", "MCS of group-addressed frames", mcs, 0, 8);
+    cmd.AddText("fading", "Fading of each frame: none, rayleigh or nakagami:m", fading);
+    cmd.AddReal("power", "Transmission power in dBm", power, -50, 50);
+    cmd.AddFlag("pcap", "Write what radios send and hear", pcap);
+    cmd.AddFlag("ascii", "Write an ASCII trace of the receiving radio", ascii);
+    cmd.AddFlag("flowmon", "Write the flows as XML", flowmon);
+    cmd.AddFlag("anim", "Write an animation as XML", anim);
+    cmd.ParseOrExit(argc, argv);
+    options.ReadOrExit(cmd);
+    double shape = 0;
+    if (!FederatedWifiHelper::ReadFading(fading, shape))
+    {
+        cmd.Fail("Option --fading is '" + fading +
+                 "', not none, rayleigh or nakagami:m with m from 0.5 to 1000.");
+    }
+    if (mode == "adhoc" && center == "wire")
+    {
+        cmd.Fail("Option --center=wire needs --mode=infrastructure.");
+    }
+    const std::string& output = options.output;
+    if ((pcap || ascii || flowmon || anim) && output.empty())
+    {
+        cmd.Fail("Options --pcap, --ascii, --flowmon and --anim need --output=PREFIX.");
+    }
+
+    FederatedHelper federation;
+    options.SetUp(federation, cmd);
+    NodeContainer accessPoint(1);
+    options.Place(federation.GetNodes(), accessPoint.Get(0));
+    FederatedWifiHelper wifi;
+    wifi.SetMode(mode);
+    wifi.SetCenterOnWire(center == "wire");
+    wifi.SetWidth(static_cast<uint16_t>(std::stoul(width)));
+    wifi.SetMcs(mcs);
+    wifi.SetExponent(options.exponent);
+    wifi.SetFading(shape);
+    wifi.SetTxPower(power);
+    wifi.Install(federation.GetNodes(), accessPoint.Get(0));
+    wifi.SetUp(federation);
+    federation.Install(wifi.GetCenter(), wifi.GetCenterAddress());
+    federation.EnableProgress();
+    federation.StopWhenFinished();
+    std::string error;
+    if (!output.empty() && !federation.EnableTraces(output, error))
+    {
+        cmd.Fail(error);
+    }
+    if (pcap)
+    {
+        wifi.EnablePcap(output, 2);
+    }
+    if (ascii)
+    {
+        wifi.EnableAscii(output);
+    }
+    FlowMonitorHelper flows;
+    const Ptr<FlowMonitor> monitor = flowmon ? flows.InstallAll() : nullptr;
+    std::unique_ptr<AnimationInterface> animation;
+    if (anim)
+    {
+        animation = std::make_unique<AnimationInterface>(output + "-anim.xml");
+    }
+
+    Simulator::Run();
+    const auto traces = federation.GetTraceWriter();
+    if (!traces->IsComplete(error))
+    {
+        cmd.Fail(error);
+    }
+    if (monitor)
+    {
+        monitor->SerializeToXmlFile(output + "-flowmon.xml", false, false);
+    }
+    const RoundRecord& last = traces->GetLastRound();
+    FederatedResultLine result = traces->GetResult();
+    result.AddText("mode", mode);
+    result.AddText("algorithm", options.algorithm);
+    result.AddReal("mean_snr_db", 10 * std::log10(last.meanSnr));
+    result.AddReal("bit_budget", last.bitBudget);
+    result.AddReal("same_cell_epsilon", last.sameCellEpsilon);
+    animation.reset();
+    Simulator::Destroy();
+    result.Print(std::cout);
+    return 0;
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "federated-scenario-options.h"
+
+#include "ns3/double.h"
+#include "ns3/federated-number.h"
+#include "ns3/mobility-helper.h"
+#include "ns3/pointer.h"
+#include "ns3/position-allocator.h"
+#include "ns3/quantizer.h"
+#include "ns3/random-variable-stream.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace ns3
+{
+
+namespace
+{
+
+constexpr uint32_t MAX_DEVICES = 1000;
+constexpr int64_t POSITION_STREAM = 2000; // of the first positions; those of walks follow
+
+} // namespace
+
+void
+FederatedScenarioOptions::AddTo(FederatedCommandLine& cmd)
+{
+    cmd.AddCount("devices", "Number of devices, half of them with 2 bits", devices, 2, MAX_DEVICES);
+    cmd.AddText("groups", "Devices and their bits, as 50x2,50x4, instead of --devices", groups);
+    cmd.AddCount("participants", "Devices that take part in a round", participants, 1, MAX_DEVICES);
+    cmd.AddCount("rounds", "Number of rounds", rounds, 1, 1000000);
+    cmd.AddReal("radius", "Radius of the disc with the devices, in m", radius, 0.1, 100000);
+    cmd.AddReal("speed", "Speed of the devices, in m/s", speed, 0, 1000);
+    cmd.AddReal("exponent", "Exponent of the path loss", exponent, 1, 10);
+    cmd.AddTime("deadline", "Longest round", deadline, MilliSeconds(1), Hours(1000));
+    cmd.AddTime("time-per-sample", "Training time of a sample", timePerSample, Time(0), Hours(1));
+    cmd.AddChoice("profile", "Reading of the paper", profile, FederatedHelper::GetProfiles());
+    cmd.AddChoice("algorithm",
+                  "Quantizer, fusion rule and cluster sizes",
+                  algorithm,
+                  FederatedHelper::GetAlgorithms());
+    cmd.AddReal("epsilon", "Epsilon of one coordinate of one update", epsilon, 1e-300, 1e300);
+    cmd.AddChoice("noise",
+                  "Noise on what comes: none (digital links), snr (as if sent uncoded) or fixed",
+                  noise,
+                  {"none", "snr", "fixed"});
+    cmd.AddReal("sigma1", "Fixed noise of the first group, standard deviation", sigma1, 0, 1e6);
+    cmd.AddReal("sigma2", "Fixed noise of the other groups", sigma2, 0, 1e6);
+    cmd.AddText("budget", "B, bits a coordinate in a round: measured, or a number", budget);
+    cmd.AddChoice("loss-policy",
+                  "What becomes of missing coordinates",
+                  lossPolicy,
+                  {"renormalise", "renormalize", "zero", "drop"});
+    cmd.AddCount("threads", "Threads that train and evaluate, 0 for all cores", threads, 0, 1024);
+    cmd.AddData(data);
+    cmd.AddOutput(output);
+}
+
+bool
+FederatedScenarioOptions::ReadGroups(const std::string& text, std::vector<Group>& groups)
+{
+    groups.clear();
+    uint64_t devices = 0;
+    std::size_t begin = 0;
+    while (begin <= text.size())
+    {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        const std::string item = text.substr(begin, end - begin);
+        const std::size_t cross = item.find('x');
+        uint64_t count = 0;
+        uint64_t bits = 0;
+        if (cross == std::string::npos ||
+            !FederatedNumber::ReadCount(item.substr(0, cross), count) ||
+            !FederatedNumber::ReadCount(item.substr(cross + 1), bits) || count < 1 ||
+            count > MAX_DEVICES || bits < 1 || bits > Quantizer::MAX_BITS)
+        {
+            return false;
+        }
+        groups.push_back({static_cast<uint32_t>(count), static_cast<unsigned>(bits)});
+        devices += count;
+        begin = end + 1;
+    }
+    return devices <= MAX_DEVICES;
+}
+
+void
+FederatedScenarioOptions::ReadOrExit(const FederatedCommandLine& cmd)
+{
+    m_groups = {{devices / 2, 2}, {devices - devices / 2, 4}};
+    if (!groups.empty() && !ReadGroups(groups, m_groups))
+    {
+        cmd.Fail("Option --groups is '" + groups + "', not groups such as 50x2,50x4 with 1 to " +
+                 std::to_string(Quantizer::MAX_BITS) + " bits and at most " +
+                 std::to_string(MAX_DEVICES) + " devices.");
+    }
+    if (participants < m_groups.size())
+    {
+        cmd.Fail("Option --participants is " + std::to_string(participants) + ", but each of the " +
+                 std::to_string(m_groups.size()) + " groups sends at least one device.");
+    }
+    m_budget = "ns3::MeasuredBitBudget";
+    if (budget != "measured")
+    {
+        double bits = 0;
+        if (!FederatedNumber::ReadReal(budget, bits) || !std::isfinite(bits) || bits < 0)
+        {
+            cmd.Fail("Option --budget is '" + budget +
+                     "', neither measured nor a number that is not negative.");
+        }
+        m_budget = "ns3::FixedBitBudget[Bits=" + budget + "]";
+    }
+}
+
+void
+FederatedScenarioOptions::SetUp(FederatedHelper& federation, const FederatedCommandLine& cmd) const
+{
+    std::string error;
+    const FederatedData sets = FederatedData::LoadDirectory(data, error);
+    if (!sets.train)
+    {
+        cmd.Fail(error);
+    }
+    federation.SetProfile(profile);
+    federation.SetAlgorithm(algorithm);
+    federation.SetEpsilon(epsilon);
+    federation.SetData(sets);
+    for (const Group& group : m_groups)
+    {
+        federation.AddGroup(NodeContainer(group.devices), group.bits);
+    }
+    std::string noiseModel = noise == "snr" ? "ns3::SnrLinkNoise" : "ns3::NoLinkNoise";
+    if (noise == "fixed")
+    {
+        std::ostringstream text;
+        text.precision(17);
+        text << "ns3::FixedLinkNoise[Sigmas=" << sigma1 << ',' << sigma2 << ']';
+        noiseModel = text.str();
+    }
+    federation.SetTaskAttribute("Threads", UintegerValue(threads));
+    federation.SetCenterAttribute("LinkNoise", StringValue(noiseModel));
+    federation.SetCenterAttribute("BitBudget", StringValue(m_budget));
+    federation.SetCenterAttribute(
+        "LossPolicy", StringValue(lossPolicy == "renormalise" ? "renormalize" : lossPolicy));
+    federation.SetCenterAttribute("Participants", UintegerValue(participants));
+    federation.SetCenterAttribute("Rounds", UintegerValue(rounds));
+    federation.SetCenterAttribute("Deadline", TimeValue(deadline));
+    auto training = CreateObject<ConstantRandomVariable>();
+    training->SetAttribute("Constant", DoubleValue(timePerSample.GetSeconds()));
+    federation.SetDeviceAttribute("TimePerSample", PointerValue(training));
+    if (!federation.Check(error))
+    {
+        cmd.Fail(error);
+    }
+}
+
+void
+FederatedScenarioOptions::Place(const NodeContainer& devices, const Ptr<Node>& reference) const
+{
+    MobilityHelper still;
+    auto origin = CreateObject<ListPositionAllocator>();
+    origin->Add(Vector(0, 0, 0));
+    still.SetPositionAllocator(origin);
+    still.Install(reference);
+
+    auto disc = CreateObject<UniformDiscPositionAllocator>();
+    disc->SetRho(radius);
+    disc->AssignStreams(POSITION_STREAM);
+    MobilityHelper mobility;
+    mobility.SetPositionAllocator(disc);
+    if (speed > 0)
+    {
+        auto next = CreateObject<UniformDiscPositionAllocator>(); // for the walks
+        next->SetRho(radius);
+        std::ostringstream text;
+        text << "ns3::ConstantRandomVariable[Constant=" << speed << ']';
+        mobility.SetMobilityModel("ns3::RandomWaypointMobilityModel",
+                                  "Speed",
+                                  StringValue(text.str()),
+                                  "Pause",
+                                  StringValue("ns3::ConstantRandomVariable[Constant=0]"),
+                                  "PositionAllocator",
+                                  PointerValue(next));
+    }
+    mobility.Install(devices);
+    mobility.AssignStreams(devices, POSITION_STREAM + 10);
+}
+
+} // namespace ns3

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FEDERATED_SCENARIO_OPTIONS_H
+#define FEDERATED_SCENARIO_OPTIONS_H
+
+#include "federated-command-line.h"
+#include "federated-helper.h"
+
+#include "ns3/node-container.h"
+#include "ns3/node.h"
+#include "ns3/nstime.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief The options that the examples with a cell of devices share, and what follows from them.
+ *
+ * @code
+    FederatedScenarioOptions options;
+    options.radius = 25;
+    options.AddTo(cmd);
+    cmd.ParseOrExit(argc, argv);
+    options.ReadOrExit(cmd);
+    FederatedHelper federation;
+    options.SetUp(federation, cmd); // makes the nodes of the devices
+    options.Place(federation.GetNodes(), center);
+   @endcode
+ */
+class FederatedScenarioOptions
+{
+  public:
+    /** Devices with one resolution. */
+    struct Group
+    {
+        uint32_t devices; //!< How many.
+        unsigned bits;    //!< b.
+    };
+
+    /** @param cmd The command line, which gets the options with the values here as defaults. */
+    void AddTo(FederatedCommandLine& cmd);
+
+    /**
+     * Understand what was given, once it is parsed; exit with a sentence if that fails.
+     * @param cmd The command line.
+     */
+    void ReadOrExit(const FederatedCommandLine& cmd);
+
+    /**
+     * Read the data, make the nodes of the devices and set up all that does not depend on the
+     * links; exit with a sentence if something does not fit.
+     * @param federation The federation.
+     * @param cmd The command line.
+     */
+    void SetUp(FederatedHelper& federation, const FederatedCommandLine& cmd) const;
+
+    /**
+     * Put a node at the origin and devices uniformly into the disc around it; with a speed they
+     * walk from one random point in the disc to the next.
+     * @param devices The nodes of the devices.
+     * @param reference The node at the origin.
+     */
+    void Place(const NodeContainer& devices, const Ptr<Node>& reference) const;
+
+    /**
+     * @param text Groups such as 50x2,50x4: devices, then bits.
+     * @param [out] groups The groups.
+     * @return whether the text says that.
+     */
+    static bool ReadGroups(const std::string& text, std::vector<Group>& groups);
+
+    uint32_t devices = 40;                  //!< Half with 2 bits, half with 4, if groups is empty.
+    std::string groups;                     //!< As 20x2,20x4.
+    uint32_t participants = 10;             //!< N.
+    uint32_t rounds = 15;                   //!< T.
+    double radius = 25;                     //!< Of the disc, in meters.
+    double speed = 0;                       //!< Of the devices, in m/s.
+    double exponent = 3;                    //!< Of the path loss.
+    Time deadline = Seconds(4);             //!< Longest round.
+    Time timePerSample = MicroSeconds(100); //!< Simulated training time.
+    std::string profile = "sound";          //!< Reading of the paper.
+    std::string algorithm = "fwo-cso";      //!< Quantizer, fusion rule, cluster sizes.
+    double epsilon = 1e-6;                  //!< Of one coordinate.
+    std::string noise = "none";             //!< none, snr or fixed.
+    double sigma1 = 6.25e-4;                //!< Fixed noise of the first group.
+    double sigma2 = 0.125;                  //!< Fixed noise of the others.
+    std::string budget = "measured";        //!< measured, or bits a coordinate.
+    std::string lossPolicy = "renormalise"; //!< What becomes of missing coordinates.
+    uint32_t threads = 0;                   //!< That train and evaluate.
+    std::string data = "data/mnist";        //!< Where the data are.
+    std::string output;                     //!< Start of the paths of files; empty: none.
+
+  private:
+    std::vector<Group> m_groups; //!< The groups.
+    std::string m_budget;        //!< The budget as a text for an attribute.
+};
+
+} // namespace ns3
+
+#endif // FEDERATED_SCENARIO_OPTIONS_H

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "federated-wifi-helper.h"
+
+#include "ns3/abort.h"
+#include "ns3/arp-cache.h"
+#include "ns3/boolean.h"
+#include "ns3/data-rate.h"
+#include "ns3/double.h"
+#include "ns3/enum.h"
+#include "ns3/federated-number.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-interface.h"
+#include "ns3/ipv4-l3-protocol.h"
+#include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/node.h"
+#include "ns3/point-to-point-helper.h"
+#include "ns3/pointer.h"
+#include "ns3/ssid.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+#include "ns3/wifi-helper.h"
+#include "ns3/wifi-mac-helper.h"
+#include "ns3/wifi-mac.h"
+#include "ns3/wifi-net-device.h"
+#include "ns3/wifi-phy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace ns3
+{
+
+namespace
+{
+
+constexpr int64_t DEFAULT_STREAM = 100000;
+const char* const CELL = "10.1.0.0"; // 10.1.0.1 is the access point
+const char* const CELL_MASK = "255.255.0.0";
+const char* const CELL_BROADCAST = "10.1.255.255";
+const char* const MULTICAST_GROUP = "239.255.42.42";
+
+} // namespace
+
+FederatedWifiHelper::FederatedWifiHelper()
+    : m_manager("ns3::IdealWifiManager"),
+      m_addBaTimeout(MilliSeconds(500)),
+      m_queueDelay(Seconds(10))
+{
+}
+
+void
+FederatedWifiHelper::SetMode(const std::string& mode)
+{
+    NS_ABORT_MSG_IF(mode != "adhoc" && mode != "infrastructure",
+                    "FederatedWifiHelper: there is no mode '" << mode << "'");
+    m_adhoc = mode == "adhoc";
+}
+
+void
+FederatedWifiHelper::SetCenterOnWire(bool isWired)
+{
+    m_wired = isWired;
+}
+
+void
+FederatedWifiHelper::SetWidth(uint16_t width)
+{
+    NS_ABORT_MSG_IF(width != 20 && width != 40 && width != 80 && width != 160,
+                    "FederatedWifiHelper: 802.11ac has no channels of " << width << " MHz");
+    m_width = width;
+}
+
+void
+FederatedWifiHelper::SetMcs(uint32_t mcs)
+{
+    NS_ABORT_MSG_IF(mcs > 8, "FederatedWifiHelper: MCS " << mcs << " is above 8");
+    m_mcs = mcs;
+}
+
+void
+FederatedWifiHelper::SetExponent(double exponent)
+{
+    m_exponent = exponent;
+}
+
+void
+FederatedWifiHelper::SetFading(double m)
+{
+    m_fading = m;
+}
+
+bool
+FederatedWifiHelper::ReadFading(const std::string& text, double& m)
+{
+    const std::string nakagami = "nakagami:";
+    if (text == "none" || text == "rayleigh")
+    {
+        m = text == "none" ? 0 : 1;
+        return true;
+    }
+    return text.compare(0, nakagami.size(), nakagami) == 0 &&
+           FederatedNumber::ReadReal(text.substr(nakagami.size()), m) && m >= 0.5 && m <= 1000;
+}
+
+void
+FederatedWifiHelper::SetTxPower(double dbm)
+{
+    m_txPower = dbm;
+}
+
+void
+FederatedWifiHelper::SetRateManager(const std::string& manager)
+{
+    m_manager = manager;
+}
+
+void
+FederatedWifiHelper::SetPreambleDetection(double minimumRssi, double threshold)
+{
+    m_detection = true;
+    m_minimumRssi = minimumRssi;
+    m_threshold = threshold;
+}
+
+void
+FederatedWifiHelper::DisablePreambleDetection()
+{
+    m_detection = false;
+}
+
+void
+FederatedWifiHelper::SetAddBaTimeout(const Time& timeout)
+{
+    m_addBaTimeout = timeout;
+}
+
+void
+FederatedWifiHelper::SetQueue(uint32_t packets, const Time& delay)
+{
+    m_queuePackets = packets;
+    m_queueDelay = delay;
+}
+
+void
+FederatedWifiHelper::SetStaticArp(bool isStatic)
+{
+    m_staticArp = isStatic;
+}
+
+std::string
+FederatedWifiHelper::GetGroupMode() const
+{
+    return "VhtMcs" + std::to_string(m_mcs);
+}
+
+double
+FederatedWifiHelper::GetPhyRate() const
+{
+    // Data subcarriers and bits on each (modulation times code rate); a symbol takes 4 us.
+    const double subcarriers = m_width == 20 ? 52 : m_width == 40 ? 108 : m_width == 80 ? 234 : 468;
+    const double bits[] = {0.5, 1, 1.5, 2, 3, 4, 4.5, 5, 6};
+    return subcarriers * bits[m_mcs] / 4e-6;
+}
+
+double
+FederatedWifiHelper::GetGroupRate() const
+{
+    const double message = 8 * 1400;
+    const double headers = 8 * (20 + 8 + 8 + 30);    // IPv4, UDP, LLC, MAC
+    const double overhead = 40e-6 + 43e-6 + 67.5e-6; // preamble, AIFS, mean backoff
+    return message / ((message + headers) / GetPhyRate() + overhead);
+}
+
+void
+FederatedWifiHelper::AddAddress(const Ptr<NetDevice>& device, Ipv4Address address, Ipv4Mask mask)
+{
+    const auto ipv4 = device->GetNode()->GetObject<Ipv4>();
+    const uint32_t interface = ipv4->AddInterface(device);
+    ipv4->AddAddress(interface, Ipv4InterfaceAddress(address, mask));
+    ipv4->SetUp(interface);
+}
+
+void
+FederatedWifiHelper::Tune(const Ptr<NetDevice>& device) const
+{
+    const auto mac = DynamicCast<WifiNetDevice>(device)->GetMac();
+    for (const char* name : {"Txop", "BE_Txop"})
+    {
+        PointerValue pointer;
+        mac->GetAttribute(name, pointer);
+        const auto txop = pointer.Get<Object>();
+        if (!txop)
+        {
+            continue; // a radio with quality of service has no other
+        }
+        txop->SetAttributeFailSafe("AddBaResponseTimeout", TimeValue(m_addBaTimeout));
+        txop->GetAttribute("Queue", pointer);
+        const auto queue = pointer.Get<Object>();
+        queue->SetAttribute("MaxSize", StringValue(std::to_string(m_queuePackets) + "p"));
+        queue->SetAttribute("MaxDelay", TimeValue(m_queueDelay));
+    }
+}
+
+void
+FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& accessPoint)
+{
+    NS_ABORT_MSG_IF(m_accessPoint, "FederatedWifiHelper: a cell is installed once");
+    NS_ABORT_MSG_IF(m_wired && m_adhoc, "FederatedWifiHelper: ad hoc, the center is in the cell");
+    m_accessPoint = accessPoint;
+
+    YansWifiChannelHelper channel;
+    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
+    channel.AddPropagationLoss(
+        "ns3::LogDistancePropagationLossModel", "Exponent", DoubleValue(m_exponent));
+    if (m_fading > 0)
+    {
+        channel.AddPropagationLoss("ns3::NakagamiPropagationLossModel",
+                                   "m0",
+                                   DoubleValue(m_fading),
+                                   "m1",
+                                   DoubleValue(m_fading),
+                                   "m2",
+                                   DoubleValue(m_fading));
+    }
+    m_channel = channel.Create();
+    m_phy.SetChannel(m_channel);
+    m_phy.SetPcapDataLinkType(WifiPhyHelper::DLT_IEEE802_11_RADIO);
+    m_phy.Set("TxPowerStart", DoubleValue(m_txPower));
+    m_phy.Set("TxPowerEnd", DoubleValue(m_txPower));
+    TypeId::AttributeInformation information;
+    if (TypeId::LookupByName("ns3::WifiPhy")
+            .LookupAttributeByName("ChannelSettings", &information)) // since ns-3.36
+    {
+        m_phy.Set("ChannelSettings",
+                  StringValue("{0, " + std::to_string(m_width) + ", BAND_5GHZ, 0}"));
+    }
+    else
+    {
+        m_phy.Set("ChannelWidth", UintegerValue(m_width));
+    }
+    if (m_detection)
+    {
+        m_phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel",
+                                        "MinimumRssi",
+                                        DoubleValue(m_minimumRssi),
+                                        "Threshold",
+                                        DoubleValue(m_threshold));
+    }
+    else
+    {
+        m_phy.DisablePreambleDetectionModel();
+    }
+
+    WifiHelper wifi;
+    wifi.SetStandard(WIFI_STANDARD_80211ac);
+    const StringValue mode(GetGroupMode());
+    if (m_adhoc)
+    {
+        wifi.SetRemoteStationManager(
+            "ns3::ConstantRateWifiManager", "DataMode", mode, "NonUnicastMode", mode);
+    }
+    else
+    {
+        wifi.SetRemoteStationManager(m_manager, "NonUnicastMode", mode);
+    }
+    WifiMacHelper mac;
+    const SsidValue ssid(Ssid("federated"));
+    mac.SetType(m_adhoc ? "ns3::AdhocWifiMac" : "ns3::StaWifiMac", "Ssid", ssid);
+    m_devices = wifi.Install(m_phy, mac, devices);
+    mac.SetType(m_adhoc ? "ns3::AdhocWifiMac" : "ns3::ApWifiMac", "Ssid", ssid);
+    m_receiver = wifi.Install(m_phy, mac, m_accessPoint);
+    AssignStreams(DEFAULT_STREAM);
+
+    InternetStackHelper internet;
+    internet.SetRoutingHelper(Ipv4StaticRoutingHelper());
+    internet.SetIpv6StackInstall(false);
+    internet.Install(NodeContainer(devices, NodeContainer(m_accessPoint)));
+    const uint32_t network = Ipv4Address(CELL).Get();
+    AddAddress(GetReceiver(), Ipv4Address(network + 1), CELL_MASK);
+    Tune(GetReceiver());
+    m_center = m_accessPoint;
+    m_centerAddress = Ipv4Address(network + 1);
+    Ipv4StaticRoutingHelper routing;
+    for (uint32_t i = 0; i < m_devices.GetN(); ++i)
+    {
+        AddAddress(m_devices.Get(i), Ipv4Address(network + 2 + i), CELL_MASK);
+        Tune(m_devices.Get(i));
+        const auto ipv4 = m_devices.Get(i)->GetNode()->GetObject<Ipv4>();
+        routing.GetStaticRouting(ipv4)->SetDefaultRoute(Ipv4Address(network + 1), 1);
+    }
+    routing.SetDefaultMulticastRoute(m_accessPoint, GetReceiver());
+    if (m_wired)
+    {
+        AddWire();
+    }
+    if (m_staticArp && !m_adhoc)
+    {
+        FillArpCaches();
+    }
+}
+
+void
+FederatedWifiHelper::AddWire()
+{
+    m_center = CreateObject<Node>();
+    InternetStackHelper internet;
+    internet.SetRoutingHelper(Ipv4StaticRoutingHelper());
+    internet.SetIpv6StackInstall(false);
+    internet.Install(m_center);
+    PointToPointHelper wire;
+    wire.SetDeviceAttribute("DataRate", StringValue("1Gbps"));
+    wire.SetChannelAttribute("Delay", StringValue("1ms"));
+    wire.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("10000p"));
+    const NetDeviceContainer ends = wire.Install(m_accessPoint, m_center);
+    const Ipv4Mask mask("255.255.255.252");
+    m_centerAddress = Ipv4Address("10.2.0.2");
+    AddAddress(ends.Get(0), Ipv4Address("10.2.0.1"), mask);
+    AddAddress(ends.Get(1), m_centerAddress, mask);
+    Ipv4StaticRoutingHelper routing;
+    routing.GetStaticRouting(m_center->GetObject<Ipv4>())
+        ->SetDefaultRoute(Ipv4Address("10.2.0.1"), 1);
+    routing.SetDefaultMulticastRoute(m_center, ends.Get(1));
+    routing.AddMulticastRoute(
+        m_accessPoint, m_centerAddress, Ipv4Address(MULTICAST_GROUP), ends.Get(0), m_receiver);
+}
+
+void
+FederatedWifiHelper::FillArpCaches() const
+{
+    const auto add = [](const Ptr<NetDevice>& at, const Ptr<NetDevice>& other)
+    {
+        const auto ipv4 = at->GetNode()->GetObject<Ipv4L3Protocol>();
+        const auto interface = ipv4->GetInterface(ipv4->GetInterfaceForDevice(at));
+        const auto others = other->GetNode()->GetObject<Ipv4>();
+        const Ipv4Address address =
+            others->GetAddress(others->GetInterfaceForDevice(other), 0).GetLocal();
+        ArpCache::Entry* entry = interface->GetArpCache()->Add(address);
+        entry->SetMacAddress(other->GetAddress());
+        entry->MarkPermanent();
+    };
+    for (uint32_t i = 0; i < m_devices.GetN(); ++i)
+    {
+        add(m_devices.Get(i), GetReceiver());
+        add(GetReceiver(), m_devices.Get(i));
+    }
+}
+
+void
+FederatedWifiHelper::SetUp(FederatedHelper& federation)
+{
+    NS_ABORT_MSG_IF(!m_accessPoint, "FederatedWifiHelper: SetUp comes before Install");
+    const auto rate = [](double bits)
+    { return DataRateValue(DataRate(static_cast<uint64_t>(bits))); };
+    const auto devices = static_cast<int64_t>(m_devices.GetN());
+    const Time spacing = MilliSeconds(15);
+    federation.SetJoinSpacing(spacing);
+    federation.SetCenterAttribute("JoinTimeout", TimeValue(Seconds(10) + spacing * devices));
+    // Somewhat slower than the radio, so that the plan for slots is not too early.
+    federation.SetCenterAttribute("DownlinkRate", rate(0.9 * GetGroupRate()));
+    // As fast as the radio takes it: how fast it really is, is measured.
+    federation.SetCenterAttribute("UplinkRate", rate(m_adhoc ? GetPhyRate() : 200e6));
+    federation.SetCenterAttribute("MeasuredSlots", BooleanValue(true));
+    federation.SetCenterAttribute("GrantSpacing", TimeValue(MilliSeconds(2)));
+    federation.SetDeviceAttribute("RepairDelay", TimeValue(MilliSeconds(20)));
+    if (m_adhoc)
+    {
+        federation.SetGroupAddress(Ipv4Address(CELL_BROADCAST), DEVICE_PORT);
+    }
+    else
+    {
+        const AddressValue group(InetSocketAddress(Ipv4Address(MULTICAST_GROUP), DEVICE_PORT));
+        federation.SetCenterAttribute("Downlink", EnumValue(FusionCenter::MULTICAST));
+        federation.SetCenterAttribute("MulticastGroup", group);
+        federation.SetDeviceAttribute("MulticastGroup", group);
+    }
+    m_probe = CreateObject<WifiLinkProbe>();
+    m_probe->Attach(GetReceiver());
+    const NodeContainer nodes = federation.GetNodes();
+    NS_ABORT_MSG_IF(nodes.GetN() != m_devices.GetN(),
+                    "FederatedWifiHelper: the federation has "
+                        << nodes.GetN() << " devices, the cell " << m_devices.GetN());
+    for (uint32_t i = 0; i < m_devices.GetN(); ++i)
+    {
+        NS_ABORT_MSG_IF(nodes.Get(i) != m_devices.Get(i)->GetNode(),
+                        "FederatedWifiHelper: the devices of the federation have another order");
+        m_probe->AddDevice(i, Mac48Address::ConvertFrom(m_devices.Get(i)->GetAddress()));
+    }
+    federation.SetProbe(m_probe);
+    federation.SetDistanceReference(m_accessPoint);
+}
+
+Ptr<Node>
+FederatedWifiHelper::GetCenter() const
+{
+    return m_center;
+}
+
+Address
+FederatedWifiHelper::GetCenterAddress() const
+{
+    return InetSocketAddress(m_centerAddress, CENTER_PORT);
+}
+
+const NetDeviceContainer&
+FederatedWifiHelper::GetDevices() const
+{
+    return m_devices;
+}
+
+Ptr<NetDevice>
+FederatedWifiHelper::GetReceiver() const
+{
+    return m_receiver.Get(0);
+}
+
+Ptr<WifiLinkProbe>
+FederatedWifiHelper::GetProbe() const
+{
+    return m_probe;
+}
+
+void
+FederatedWifiHelper::EnablePcap(const std::string& prefix, uint32_t devices)
+{
+    m_phy.EnablePcap(prefix, m_receiver);
+    for (uint32_t i = 0; i < std::min(devices, m_devices.GetN()); ++i)
+    {
+        m_phy.EnablePcap(prefix, m_devices.Get(i));
+    }
+}
+
+void
+FederatedWifiHelper::EnableAscii(const std::string& prefix)
+{
+    m_phy.EnableAscii(prefix, m_receiver);
+}
+
+int64_t
+FederatedWifiHelper::AssignStreams(int64_t stream)
+{
+    int64_t next = stream;
+    next += YansWifiChannelHelper().AssignStreams(m_channel, next);
+    next += WifiHelper().AssignStreams(m_receiver, next);
+    next += WifiHelper().AssignStreams(m_devices, next);
+    return next - stream;
+}
+
+} // namespace ns3

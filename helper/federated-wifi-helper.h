@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FEDERATED_WIFI_HELPER_H
+#define FEDERATED_WIFI_HELPER_H
+
+#include "federated-helper.h"
+
+#include "ns3/ipv4-address.h"
+#include "ns3/net-device-container.h"
+#include "ns3/node-container.h"
+#include "ns3/nstime.h"
+#include "ns3/wifi-link-probe.h"
+#include "ns3/yans-wifi-helper.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief One wifi cell (802.11ac, 5 GHz) of IPv4 nodes, set up so that a federation works in it.
+ *
+ * @verbatim
+     ad hoc:             device )))   ((( center       group-addressed frames up and down
+     infrastructure:     device )))   ((( access point, with the center in it or on a wire behind
+   @endverbatim
+ *
+ * Ad hoc, all frames are group-addressed: nothing is acknowledged or sent again, all is sent with
+ * one MCS, so that SNR turns into loss. In infrastructure mode frames are acknowledged and rates
+ * adapt, so that a bad link becomes a slow one; the model goes down by multicast and what a device
+ * misses is repaired.
+ *
+ * What ns-3's defaults would spoil is set here, and can be set otherwise: the time-out of ADDBA
+ * (1 ms makes contending stations hang), queues that hold an update, no queue discs (CoDel drops
+ * bursts), ARP entries (three pending packets, then silence), preamble detection (its default hides
+ * every frame below about 12 dB).
+ *
+ * @code
+    FederatedWifiHelper wifi;
+    wifi.SetMode("infrastructure");
+    wifi.Install(federation.GetNodes(), accessPoint);    // nodes with positions
+    wifi.SetUp(federation);                              // rates, addresses, probe
+    federation.Install(wifi.GetCenter(), wifi.GetCenterAddress());
+   @endcode
+ */
+class FederatedWifiHelper
+{
+  public:
+    static constexpr uint16_t CENTER_PORT = 4242; //!< Port of the center.
+    static constexpr uint16_t DEVICE_PORT = 4243; //!< Port of devices, where groups are used.
+
+    FederatedWifiHelper();
+
+    /** @param mode adhoc or infrastructure. */
+    void SetMode(const std::string& mode);
+
+    /** @param isWired Whether the center is on a wire behind the access point, not in it. */
+    void SetCenterOnWire(bool isWired);
+
+    /** @param width Channel width in MHz: 20, 40, 80 or 160. */
+    void SetWidth(uint16_t width);
+
+    /**
+     * @param mcs MCS of group-addressed frames, 0 to 8: of all frames in ad hoc mode, of the model
+     * in infrastructure mode.
+     */
+    void SetMcs(uint32_t mcs);
+
+    /** @param exponent Exponent of the log-distance path loss; 46.68 dB at 1 m. */
+    void SetExponent(double exponent);
+
+    /**
+     * @param m Shape of Nakagami fading of each frame, 1 is Rayleigh; 0: none.
+     */
+    void SetFading(double m);
+
+    /**
+     * @param text none, rayleigh or nakagami:m.
+     * @param [out] m What SetFading takes.
+     * @return whether the text says that.
+     */
+    static bool ReadFading(const std::string& text, double& m);
+
+    /** @param dbm Transmission power in dBm; 16 if this is not called. */
+    void SetTxPower(double dbm);
+
+    /**
+     * @param manager TypeId of the rate manager of infrastructure mode; ns3::IdealWifiManager if
+     * this is not called.
+     */
+    void SetRateManager(const std::string& manager);
+
+    /**
+     * @param minimumRssi Weakest preamble that is detected, in dBm; -105 if this is not called.
+     * @param threshold Its least SNR in dB; 0 if this is not called.
+     */
+    void SetPreambleDetection(double minimumRssi, double threshold);
+
+    /** Detect all preambles. */
+    void DisablePreambleDetection();
+
+    /** @param timeout Of ADDBA requests; 500 ms if this is not called. */
+    void SetAddBaTimeout(const Time& timeout);
+
+    /**
+     * @param packets Largest queue of a radio; 5000 if this is not called.
+     * @param delay Longest time in it; 10 s if this is not called.
+     */
+    void SetQueue(uint32_t packets, const Time& delay);
+
+    /** @param isStatic Whether ARP caches are filled in advance; so if this is not called. */
+    void SetStaticArp(bool isStatic);
+
+    /**
+     * Make radios, addresses and, if the center is on a wire, center and wire; once.
+     * @param devices The devices, nodes with positions.
+     * @param accessPoint The access point, or the center itself in ad hoc mode, with a position.
+     */
+    void Install(const NodeContainer& devices, const Ptr<Node>& accessPoint);
+
+    /**
+     * Make a federation fit the cell, before it is installed: where messages are sent, at what
+     * pace, how long slots are, and the probe at the receiving radio. Attributes that are set
+     * afterwards win.
+     * @param federation The federation, whose nodes are those given to Install(), in their order.
+     */
+    void SetUp(FederatedHelper& federation);
+
+    /** @return the node of the center. */
+    Ptr<Node> GetCenter() const;
+
+    /** @return address and port of the center. */
+    Address GetCenterAddress() const;
+
+    /** @return the wifi devices of the devices. */
+    const NetDeviceContainer& GetDevices() const;
+
+    /** @return the wifi device that receives what devices send. */
+    Ptr<NetDevice> GetReceiver() const;
+
+    /** @return the probe, once SetUp() was called. */
+    Ptr<WifiLinkProbe> GetProbe() const;
+
+    /** @return the rate of group-addressed frames at the physical layer, in bit/s. */
+    double GetPhyRate() const;
+
+    /** @return the rate at which a radio sends messages of 1400 bytes to a group, in bit/s. */
+    double GetGroupRate() const;
+
+    /**
+     * Write what the receiving radio and some devices hear and send.
+     * @param prefix Start of the paths.
+     * @param devices How many devices, the first ones.
+     */
+    void EnablePcap(const std::string& prefix, uint32_t devices = 0);
+
+    /**
+     * Write an ASCII trace of the receiving radio.
+     * @param prefix Start of the path.
+     */
+    void EnableAscii(const std::string& prefix);
+
+    /**
+     * Fix the random streams in use; after Install(), which fixes numbers of its own.
+     * @param stream First stream number.
+     * @return how many streams were used.
+     */
+    int64_t AssignStreams(int64_t stream);
+
+  private:
+    /** Set what holds for the queues and timers of a radio. @param device The radio. */
+    void Tune(const Ptr<NetDevice>& device) const;
+
+    /**
+     * Give a radio or wire an address, without queue disc.
+     * @param device The device.
+     * @param address The address.
+     * @param mask The mask.
+     */
+    static void AddAddress(const Ptr<NetDevice>& device, Ipv4Address address, Ipv4Mask mask);
+
+    /** Make the center behind the access point. */
+    void AddWire();
+
+    /** Fill the ARP caches of access point and devices with each other. */
+    void FillArpCaches() const;
+
+    /** @return the mode of group-addressed frames. */
+    std::string GetGroupMode() const;
+
+    // Attributes
+    bool m_adhoc = true;            //!< Whether there is no access point.
+    bool m_wired = false;           //!< Whether the center is on a wire.
+    uint16_t m_width = 20;          //!< MHz.
+    uint32_t m_mcs = 3;             //!< Of group-addressed frames.
+    double m_exponent = 3;          //!< Of the path loss.
+    double m_fading = 0;            //!< Nakagami m; 0: none.
+    double m_txPower = 16;          //!< dBm.
+    std::string m_manager;          //!< Rate manager.
+    bool m_detection = true;        //!< Whether preambles must be detected.
+    double m_minimumRssi = -105;    //!< dBm.
+    double m_threshold = 0;         //!< dB.
+    Time m_addBaTimeout;            //!< Of ADDBA requests.
+    uint32_t m_queuePackets = 5000; //!< Of a radio.
+    Time m_queueDelay;              //!< Of a radio.
+    bool m_staticArp = true;        //!< Whether ARP caches are filled.
+
+    // State
+    YansWifiPhyHelper m_phy;        //!< Writes captures.
+    Ptr<YansWifiChannel> m_channel; //!< The cell.
+    Ptr<Node> m_accessPoint;        //!< At the receiving radio.
+    Ptr<Node> m_center;             //!< Where the center is.
+    Ipv4Address m_centerAddress;    //!< Its address.
+    NetDeviceContainer m_devices;   //!< Radios of the devices.
+    NetDeviceContainer m_receiver;  //!< Radio of the access point.
+    Ptr<WifiLinkProbe> m_probe;     //!< At the receiving radio.
+};
+
+} // namespace ns3
+
+#endif // FEDERATED_WIFI_HELPER_H
