@@ -38,7 +38,7 @@ run: build data
 	    $(BUILD)/examples/federated-paper --profile=sound --algorithm=$$algorithm \
 	        --output=results/$$algorithm; \
 	done
-	tools/plot-accuracy results/accuracy.png $(ALGORITHMS:%=results/%)
+	tools/plot --output=results/accuracy.png $(ALGORITHMS:%=results/%)
 
 test: data
 	@tools/install-dependencies build test
