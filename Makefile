@@ -18,10 +18,11 @@ ALGORITHMS = fwo-cso alg1 laplacesq
 SOURCES = $(shell git ls-files '*.h' '*.cc')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build data bench format format-check lint docs clean
+.PHONY: help run study test build data bench format format-check lint docs clean
 
 help:
 	@echo 'make run           install, build, get MNIST, run the paper in three ways into results/'
+	@echo 'make study         install, build, get MNIST, study the radius of a wifi cell into results/'
 	@echo 'make test          install, build everything with warnings as errors, run every test'
 	@echo 'make build         install and build the library and the examples'
 	@echo 'make data          get MNIST into data/mnist'
@@ -39,6 +40,9 @@ run: build data
 	        --output=results/$$algorithm; \
 	done
 	tools/plot --output=results/accuracy.png $(ALGORITHMS:%=results/%)
+
+study: build data
+	tools/study-distance --jobs=$(JOBS) --program=$(BUILD)/examples/federated-wifi
 
 test: data
 	@tools/install-dependencies build test

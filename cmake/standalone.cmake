@@ -105,7 +105,10 @@ function(build_lib)
       COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tools/wireshark/test-example
               $<TARGET_FILE:federated-star> ${CMAKE_CURRENT_SOURCE_DIR}/data/mnist
     )
-    set_tests_properties(dissector-on-captures-of-an-example PROPERTIES SKIP_RETURN_CODE 77)
+    add_test(NAME plots-and-studies COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tools/test-plots)
+    set_tests_properties(
+      dissector-on-captures-of-an-example plots-and-studies PROPERTIES SKIP_RETURN_CODE 77
+    )
   endif()
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/bench/CMakeLists.txt)
     add_subdirectory(bench)

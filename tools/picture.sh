@@ -91,14 +91,14 @@ panel() {
 
 # PICTURE: draws the script on standard input, under another name until it is complete.
 draw() {
-    local part
+    local part remarks
     part=$(mktemp "$1.XXXXXX") || fail "cannot write into '$(dirname "$1")'"
-    {
+    remarks=$({
         echo "set terminal pngcairo noenhanced background 'white' size 1200,$height font 'Sans,14'"
         echo "set output $(quote "$part")"
         cat
         echo "unset multiplot"
-    } | gnuplot - || { rm -f "$part"; fail "gnuplot could not draw $1"; }
+    } | gnuplot /dev/stdin 2>&1) || { rm -f "$part"; fail "gnuplot could not draw $1: $remarks"; }
     chmod 644 "$part"
     mv "$part" "$1"
     echo "Picture: $1"
