@@ -274,8 +274,7 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
     m_receiver = wifi.Install(m_phy, mac, m_accessPoint);
     AssignStreams(DEFAULT_STREAM);
 
-    InternetStackHelper internet;
-    internet.SetRoutingHelper(Ipv4StaticRoutingHelper());
+    InternetStackHelper internet; // static routing alone would not deliver what came to a group
     internet.SetIpv6StackInstall(false);
     internet.Install(NodeContainer(devices, NodeContainer(m_accessPoint)));
     const uint32_t network = Ipv4Address(CELL).Get();
@@ -307,7 +306,6 @@ FederatedWifiHelper::AddWire()
 {
     m_center = CreateObject<Node>();
     InternetStackHelper internet;
-    internet.SetRoutingHelper(Ipv4StaticRoutingHelper());
     internet.SetIpv6StackInstall(false);
     internet.Install(m_center);
     PointToPointHelper wire;
