@@ -231,6 +231,7 @@ set(federated_wifi_headers
     model/channel/wifi-link-probe.h
 )
 set(federated_wifi_tests
+    test/wifi-link-probe-test.cc
 )
 set(federated_wifi_examples
     federated-wifi

@@ -170,7 +170,8 @@ WifiLinkProbe::Receiver::Read(const Ptr<const Packet>& mpdu, Frame& frame) const
     frame.sample.device = found->second;
     frame.sample.ok = false;
     frame.sample.bytes = mpdu->GetSize();
-    frame.sample.packet = mpdu->GetUid();
+    // The receiver makes new packets of what an A-MSDU holds.
+    frame.sample.packet = header.IsQosData() && header.IsQosAmsdu() ? 0 : mpdu->GetUid();
     frame.sequence = header.GetSequenceControl();
     frame.tid = header.IsQosData() ? header.GetQosTid() : 0;
     return true;

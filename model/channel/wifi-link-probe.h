@@ -26,6 +26,8 @@ namespace ns3
  * is the least that came with a frame before; until then, that of ns-3's attribute
  * WifiPhy::RxNoiseFigure as Config::SetDefault left it, since a PHY does not tell its own.
  *
+ * Packets inside of an A-MSDU cannot be told apart: GetPacketSnr() does not know them.
+ *
  * Unseen are frames below WifiPhy::RxSensitivity, which ns-3 drops without a trace, and those on
  * other links than the first of a multi-link device.
  */
