@@ -59,7 +59,7 @@ set multiplot
 $(place 0 1200 0 "$height")
 set label 1 $(quote "$title") at screen 0.5, 1 - 26. / $height center font 'Sans,16'
 set key horizontal maxcols $columns center top Left reverse samplen 2 \
-    at screen 0.5, 1 - $(((${#title} > 0 ? 44 : 12))). / $height
+    at screen 0.5, 1 - $((${#title} > 0 ? 44 : 12)). / $height
 plot NaN notitle, $entries
 unset key; unset label 1
 set border 3 linecolor '#666666'
