@@ -262,6 +262,7 @@ set(federated_csma_headers
 set(federated_csma_tests
 )
 set(federated_csma_examples
+    federated-csma
 )
 
 set(federated_lrwpan_modules
