@@ -278,6 +278,7 @@ set(federated_lrwpan_headers
 set(federated_lrwpan_tests
 )
 set(federated_lrwpan_examples
+    federated-lrwpan
 )
 
 set(federated_energy_modules

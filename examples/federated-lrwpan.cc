@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+/*
+ * The low-rate extreme: IEEE 802.15.4 at 250 kb/s, 6LoWPAN, IPv6 and messages of 100 bytes, with a
+ * linear model of 7,850 coordinates.
+ *
+ *          device          The center is in the middle of a disc, the devices anywhere in it.
+ *      device   center     Path loss by log-distance (exponent 3), errors by ns-3's model of the
+ *         device  device   radio, acknowledgments and retries by its MAC.
+ *
+ * A model takes 561 messages for each device that takes part, one device after the other; an update
+ * 45 (2 bits) or 90 (4 bits). Each fits into one frame, because 6LoWPAN leaves the addresses out.
+ * Half of the devices have 2 bits, the others 4. The radio has no observable SNR here: these
+ * columns stay empty.
+ *
+ * PREFIX-rounds.csv has a row a round, PREFIX-links.csv one for each selected device and round (see
+ * federated-paper, federated-wifi); with --pcap, PREFIX-*.pcap holds the frames of the center. The
+ * result line adds complete_updates, those of which nothing was lost, out of granted_updates.
+ *
+ *    federated-lrwpan --devices=6 --radius=20
+ */
+
+#include "ns3/boolean.h"
+#include "ns3/config.h"
+#include "ns3/double.h"
+#include "ns3/federated-command-line.h"
+#include "ns3/federated-helper.h"
+#include "ns3/global-value.h"
+#include "ns3/goodput-probe.h"
+#include "ns3/inet6-socket-address.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv6-address-helper.h"
+#include "ns3/ipv6-interface.h"
+#include "ns3/ipv6-l3-protocol.h"
+#include "ns3/lr-wpan-helper.h"
+#include "ns3/mobility-helper.h"
+#include "ns3/ndisc-cache.h"
+#include "ns3/position-allocator.h"
+#include "ns3/propagation-delay-model.h"
+#include "ns3/propagation-loss-model.h"
+#include "ns3/simulator.h"
+#include "ns3/single-model-spectrum-channel.h"
+#include "ns3/sixlowpan-helper.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <iostream>
+
+using namespace ns3;
+
+namespace
+{
+
+uint64_t g_granted = 0;  // updates
+uint64_t g_complete = 0; // of these, updates of which nothing was lost
+
+/** Count updates at the end of a round. */
+void
+CountUpdates(const RoundRecord& record)
+{
+    for (const auto& link : record.links)
+    {
+        ++g_granted;
+        g_complete += link.state == PARTICIPANT_COMPLETE ? 1 : 0;
+    }
+}
+
+/** Give radios short addresses in one PAN, as ns-3.42 and later call it. */
+template <typename Helper>
+auto
+MakePan(Helper& helper, const NetDeviceContainer& radios, int)
+    -> decltype(helper.CreateAssociatedPan(radios, 1))
+{
+    helper.CreateAssociatedPan(radios, 1);
+}
+
+/** Likewise in earlier releases. */
+template <typename Helper>
+auto
+MakePan(Helper& helper, const NetDeviceContainer& radios, long)
+    -> decltype(helper.AssociateToPan(radios, 1))
+{
+    helper.AssociateToPan(radios, 1);
+}
+
+/** Let a node know the hardware address of another for ever: no neighbor is ever asked for. */
+void
+Introduce(const Ptr<NetDevice>& to, const Ptr<NetDevice>& who, const Ipv6Address& address)
+{
+    const auto ipv6 = to->GetNode()->GetObject<Ipv6L3Protocol>();
+    const auto interface =
+        ipv6->GetInterface(static_cast<uint32_t>(ipv6->GetInterfaceForDevice(to)));
+    NdiscCache::Entry* entry = interface->GetNdiscCache()->Add(address);
+    entry->SetMacAddress(who->GetAddress());
+    entry->MarkPermanent();
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    uint32_t devices = 6;
+    uint32_t participants = 4;
+    uint32_t rounds = 10;
+    double radius = 20;
+    Time deadline = Minutes(5);
+    std::string profile = "sound";
+    std::string algorithm = "fwo-cso";
+    bool pcap = false;
+    std::string data = "data/mnist";
+    std::string output;
+    FederatedCommandLine cmd(__FILE__, "A federation over IEEE 802.15.4 radios.");
+    cmd.AddCount("devices", "Number of devices, half of them with 2 bits", devices, 2, 100);
+    cmd.AddCount("participants", "Devices that take part in a round", participants, 2, 100);
+    cmd.AddCount("rounds", "Number of rounds", rounds, 1, 1000000);
+    cmd.AddReal("radius", "Radius of the disc in meters", radius, 0.1, 1000);
+    cmd.AddTime("deadline", "Longest round", deadline, MilliSeconds(1), Hours(1000));
+    cmd.AddChoice("profile", "How the paper is read", profile, FederatedHelper::GetProfiles());
+    cmd.AddChoice("algorithm", "What is run", algorithm, FederatedHelper::GetAlgorithms());
+    cmd.AddFlag("pcap", "Write the frames of the center", pcap);
+    cmd.AddData(data);
+    cmd.AddOutput(output);
+    cmd.ParseOrExit(argc, argv);
+    if (pcap && output.empty())
+    {
+        cmd.Fail("Option --pcap needs --output=PREFIX.");
+    }
+
+    std::string error;
+    const FederatedData sets = FederatedData::LoadDirectory(data, error);
+    if (!sets.train)
+    {
+        cmd.Fail(error);
+    }
+    NodeContainer center(1);
+    NodeContainer coarse(devices / 2);
+    NodeContainer fine(devices - devices / 2);
+    FederatedHelper federation;
+    federation.SetProfile(profile);
+    federation.SetAlgorithm(algorithm);
+    federation.AddGroup(coarse, 2);
+    federation.AddGroup(fine, 4);
+    federation.SetData(sets);
+    federation.SetTaskAttribute("Model", StringValue("ns3::LogisticModel"));
+    // Three bits a coordinate for each participant, as in the paper.
+    federation.SetCenterAttribute(
+        "BitBudget",
+        StringValue("ns3::FixedBitBudget[Bits=" + std::to_string(3 * participants) + "]"));
+    federation.SetCenterAttribute("Participants", UintegerValue(participants));
+    federation.SetCenterAttribute("Rounds", UintegerValue(rounds));
+    federation.SetCenterAttribute("Deadline", TimeValue(deadline));
+    federation.SetCenterAttribute("JoinTimeout", StringValue("1min"));
+    // With backoff and acknowledgments the radio carries 100 kb/s of messages; the center sends the
+    // model to others while a device sends its update.
+    federation.SetCenterAttribute("DownlinkRate", StringValue("40kbps"));
+    federation.SetCenterAttribute("UplinkRate", StringValue("40kbps"));
+    federation.SetCenterAttribute("Guard", StringValue("100ms"));
+    federation.SetDeviceAttribute("RepairDelay", StringValue("1s"));
+    federation.SetCenterAttribute("ControlTimeout", StringValue("500ms"));
+    federation.SetDeviceAttribute("ControlTimeout", StringValue("500ms"));
+    federation.SetCenterAttribute("FragmentSize", UintegerValue(100));
+    federation.SetDeviceAttribute("FragmentSize", UintegerValue(100));
+    // A microcontroller.
+    federation.SetDeviceAttribute("TimePerSample",
+                                  StringValue("ns3::ConstantRandomVariable[Constant=0.01]"));
+    federation.SetJoinSpacing(MilliSeconds(200));
+    if (!federation.Check(error))
+    {
+        cmd.Fail(error);
+    }
+
+    // All nodes would look for duplicates of their addresses in the same instant, and collide.
+    Config::SetDefault("ns3::Icmpv6L4Protocol::DAD", BooleanValue(false));
+    const NodeContainer nodes(center, coarse, fine);
+    auto disc = CreateObject<UniformDiscPositionAllocator>();
+    disc->SetRho(radius);
+    disc->AssignStreams(1);
+    auto positions = CreateObject<ListPositionAllocator>();
+    positions->Add(Vector(0, 0, 0));
+    for (uint32_t i = 0; i < devices; ++i)
+    {
+        positions->Add(disc->GetNext());
+    }
+    MobilityHelper mobility;
+    mobility.SetPositionAllocator(positions);
+    mobility.Install(nodes);
+    auto channel = CreateObject<SingleModelSpectrumChannel>();
+    channel->AddPropagationLossModel(CreateObject<LogDistancePropagationLossModel>());
+    channel->SetPropagationDelayModel(CreateObject<ConstantSpeedPropagationDelayModel>());
+    LrWpanHelper lrWpan;
+    lrWpan.SetChannel(channel);
+    const NetDeviceContainer radios = lrWpan.Install(nodes);
+    lrWpan.AssignStreams(radios, 1000);
+    MakePan(lrWpan, radios, 0);
+    InternetStackHelper internet;
+    internet.SetIpv4StackInstall(false);
+    internet.Install(nodes);
+    internet.AssignStreams(nodes, 2000);
+    SixLowPanHelper sixLowPan;
+    const NetDeviceContainer ports = sixLowPan.Install(radios);
+    sixLowPan.AssignStreams(ports, 3000);
+    // All know the prefix, so that addresses take no room and a message fits into one frame.
+    sixLowPan.AddContext(ports, 0, Ipv6Prefix("2001:db8::", 64), Hours(1000000));
+    const Ipv6InterfaceContainer interfaces =
+        Ipv6AddressHelper(Ipv6Address("2001:db8::"), Ipv6Prefix(64)).Assign(ports);
+
+    const auto probe = CreateObject<GoodputProbe>();
+    probe->Attach(center.Get(0));
+    for (uint32_t i = 0; i < devices; ++i)
+    {
+        probe->AddDevice(i, interfaces.GetAddress(i + 1, 1));
+        Introduce(ports.Get(0), ports.Get(i + 1), interfaces.GetAddress(i + 1, 1));
+        Introduce(ports.Get(i + 1), ports.Get(0), interfaces.GetAddress(0, 1));
+    }
+    federation.SetProbe(probe);
+    federation.Install(center.Get(0), Inet6SocketAddress(interfaces.GetAddress(0, 1), 4242));
+    federation.GetCenter()->TraceConnectWithoutContext("RoundEnd", MakeCallback(&CountUpdates));
+    federation.EnableProgress();
+    federation.StopWhenFinished();
+    if (!output.empty() && !federation.EnableTraces(output, error))
+    {
+        cmd.Fail(error);
+    }
+    if (pcap)
+    {
+        GlobalValue::Bind("ChecksumEnabled", BooleanValue(true)); // else frames look damaged
+        lrWpan.EnablePcap(output, radios.Get(0), true);
+    }
+
+    Simulator::Run();
+    const auto traces = federation.GetTraceWriter();
+    if (!traces->IsComplete(error))
+    {
+        cmd.Fail(error);
+    }
+    FederatedResultLine result = traces->GetResult();
+    result.AddText("algorithm", algorithm);
+    result.AddCount("granted_updates", g_granted);
+    result.AddCount("complete_updates", g_complete);
+    Simulator::Destroy();
+    result.Print(std::cout);
+    return 0;
+}
