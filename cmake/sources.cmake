@@ -223,14 +223,17 @@ set(federated_wifi_modules
     netanim
 )
 set(federated_wifi_sources
+    helper/federated-wifi-energy-helper.cc
     helper/federated-wifi-helper.cc
     model/channel/wifi-link-probe.cc
 )
 set(federated_wifi_headers
+    helper/federated-wifi-energy-helper.h
     helper/federated-wifi-helper.h
     model/channel/wifi-link-probe.h
 )
 set(federated_wifi_tests
+    test/wifi-energy-test.cc
     test/wifi-link-probe-test.cc
 )
 set(federated_wifi_examples
@@ -285,10 +288,15 @@ set(federated_energy_modules
     energy
 )
 set(federated_energy_sources
+    helper/federated-energy-helper.cc
+    model/energy/training-energy-model.cc
 )
 set(federated_energy_headers
+    helper/federated-energy-helper.h
+    model/energy/training-energy-model.h
 )
 set(federated_energy_tests
+    test/energy-test.cc
 )
 set(federated_energy_examples
 )

@@ -21,8 +21,20 @@
 
 namespace ns3
 {
+namespace energy
+{
+}
+namespace lrwpan
+{
+}
+
+/** Also names classes that have moved: compat::EnergySource, compat::LrWpanNetDevice. */
 namespace compat
 {
+
+using namespace ns3;
+using namespace energy; // the home of energy sources and models from ns-3.42 on
+using namespace lrwpan; // likewise of lr-wpan
 
 /** Preferred where it compiles: ns-3.41 and later want the type of the enumeration. */
 template <typename Enum, typename Member>

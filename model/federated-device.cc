@@ -176,6 +176,15 @@ FederatedDevice::GetTypeId()
                             "The model is complete, or training begins without all of it.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_modelReceivedTrace),
                             "ns3::FederatedDevice::ModelReceivedTracedCallback")
+            .AddTraceSource("TrainingStarted",
+                            "Training has begun.",
+                            MakeTraceSourceAccessor(&FederatedDevice::m_trainingStartedTrace),
+                            "ns3::FederatedDevice::TrainingStartedTracedCallback")
+            .AddTraceSource("TrainingCanceled",
+                            "Training ends before its time: the device leaves or stops, or a new "
+                            "round began.",
+                            MakeTraceSourceAccessor(&FederatedDevice::m_trainingCanceledTrace),
+                            "ns3::FederatedDevice::TrainingCanceledTracedCallback")
             .AddTraceSource("TrainingDone",
                             "Training has ended.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_trainingDoneTrace),
@@ -738,6 +747,7 @@ FederatedDevice::Train()
     session.ticket = m_task->Begin(update);
     m_sessionEvent =
         Simulator::Schedule(session.trainingTime, &FederatedDevice::FinishTraining, this);
+    m_trainingStartedTrace({session.round, m_id, m_steps * m_batchSize, session.trainingTime});
 }
 
 void
@@ -890,6 +900,7 @@ FederatedDevice::EndSession()
     if (m_session->phase == TRAINING)
     {
         m_task->Cancel(m_session->ticket);
+        m_trainingCanceledTrace(m_session->round, m_id);
     }
     SentRecord sent = m_session->sent;
     const bool sending = m_session->phase == SENDING;

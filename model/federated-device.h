@@ -70,6 +70,15 @@ class FederatedDevice : public Application
         USE_PREVIOUS, //!< Missing coordinates keep the values of the last model that it had.
     };
 
+    /** What the training of a round will take. */
+    struct TrainingPlan
+    {
+        uint32_t round;   //!< The round.
+        uint32_t device;  //!< The device.
+        uint32_t samples; //!< Samples of all steps together.
+        Time duration;    //!< Simulated time that it will take.
+    };
+
     /** What happened in the training of a round. */
     struct TrainingRecord
     {
@@ -101,6 +110,19 @@ class FederatedDevice : public Application
      * @param complete Whether no fragment is missing.
      */
     using ModelReceivedTracedCallback = void (*)(uint32_t round, uint32_t device, bool complete);
+
+    /**
+     * TracedCallback signature of TrainingStarted.
+     * @param plan What it will take.
+     */
+    using TrainingStartedTracedCallback = void (*)(const TrainingPlan& plan);
+
+    /**
+     * TracedCallback signature of TrainingCanceled.
+     * @param round The round.
+     * @param device The device.
+     */
+    using TrainingCanceledTracedCallback = void (*)(uint32_t round, uint32_t device);
 
     /**
      * TracedCallback signature of TrainingDone.
@@ -413,6 +435,8 @@ class FederatedDevice : public Application
     // Trace sources
     TracedCallback<uint32_t> m_joinedTrace;                           //!< Joined.
     TracedCallback<uint32_t, uint32_t, bool> m_modelReceivedTrace;    //!< ModelReceived.
+    TracedCallback<const TrainingPlan&> m_trainingStartedTrace;       //!< TrainingStarted.
+    TracedCallback<uint32_t, uint32_t> m_trainingCanceledTrace;       //!< TrainingCanceled.
     TracedCallback<const TrainingRecord&> m_trainingDoneTrace;        //!< TrainingDone.
     TracedCallback<const SentRecord&> m_updateSentTrace;              //!< UpdateSent.
     TracedCallback<DropReason, const Address&, uint32_t> m_dropTrace; //!< Drop.
