@@ -44,7 +44,7 @@ FederatedEnergyHelper::FederatedEnergyHelper(double joules)
       m_lastWords(MilliSeconds(50))
 {
     m_sources.Set("BasicEnergySourceInitialEnergyJ", DoubleValue(joules));
-    m_sources.Set("PeriodicEnergyUpdateInterval", TimeValue(MilliSeconds(100)));
+    m_sources.Set("PeriodicEnergyUpdateInterval", TimeValue(MilliSeconds(10)));
 }
 
 FederatedEnergyHelper::~FederatedEnergyHelper() = default;

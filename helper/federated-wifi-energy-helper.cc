@@ -2,8 +2,13 @@
 
 #include "federated-wifi-energy-helper.h"
 
+#include "ns3/abort.h"
 #include "ns3/wifi-net-device.h"
 #include "ns3/wifi-phy.h"
+#include "ns3/wifi-radio-energy-model.h"
+
+#include <utility>
+#include <vector>
 
 namespace ns3
 {
@@ -11,11 +16,40 @@ namespace ns3
 namespace
 {
 
-/** What a radio does by itself when its battery is empty or charged again. */
-void
-StayAsItIs()
+/**
+ * A WifiRadioEnergyModel that is not off before its time. ns-3's own (3.35 to 3.48) plans for every
+ * state when the battery would be empty in it, forgets to cancel some of these plans when the state
+ * changes, and then uses nothing any more: after a frame was sent, as early as if the radio had
+ * been sending ever since.
+ */
+class LastingRadioEnergyModel : public WifiRadioEnergyModel
 {
-}
+  public:
+    /**
+     * @param phy The radio.
+     * @param source Its battery.
+     */
+    LastingRadioEnergyModel(const Ptr<WifiPhy>& phy, const Ptr<compat::EnergySource>& source)
+        : m_phy(PeekPointer(phy)),
+          m_battery(PeekPointer(source))
+    {
+    }
+
+    void ChangeState(int newState) override
+    {
+        const bool plannedOff =
+            newState == static_cast<int>(WifiPhyState::OFF) && !m_phy->IsStateOff();
+        if (!plannedOff || m_battery->GetEnergyFraction() < 1e-3)
+        {
+            WifiRadioEnergyModel::ChangeState(newState);
+        }
+    }
+
+  private:
+    // Not counted references: both refer to this model, and live as long as anything happens.
+    WifiPhy* m_phy;                  //!< The radio.
+    compat::EnergySource* m_battery; //!< Its battery.
+};
 
 /**
  * Switch a radio off.
@@ -33,12 +67,41 @@ SwitchOff(Ptr<NetDevice> device)
 
 } // namespace
 
+/** Makes the energy models of radios. */
+class FederatedWifiEnergyHelper::RadioHelper : public DeviceEnergyModelHelper
+{
+  public:
+    void Set(std::string name, const AttributeValue& value) override
+    {
+        m_attributes.emplace_back(name, value.Copy());
+    }
+
+  private:
+    Ptr<compat::DeviceEnergyModel> DoInstall(Ptr<NetDevice> device,
+                                             Ptr<compat::EnergySource> source) const override
+    {
+        const auto wifi = DynamicCast<WifiNetDevice>(device);
+        NS_ABORT_MSG_IF(!wifi, "FederatedWifiEnergyHelper: a net device is not of wifi");
+        const auto phy = wifi->GetPhy();
+        const auto model = CreateObject<LastingRadioEnergyModel>(phy, source);
+        for (const auto& [name, value] : m_attributes)
+        {
+            model->SetAttribute(name, *value);
+        }
+        phy->SetWifiRadioEnergyModel(model);
+        source->AppendDeviceEnergyModel(model);
+        model->SetEnergySource(source);
+        phy->RegisterListener(model->GetPhyListener());
+        return model;
+    }
+
+    std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_attributes; //!< Of the models.
+};
+
 FederatedWifiEnergyHelper::FederatedWifiEnergyHelper(double joules)
     : FederatedEnergyHelper(joules),
-      m_wifi(std::make_shared<WifiRadioEnergyModelHelper>())
+      m_wifi(std::make_shared<RadioHelper>())
 {
-    m_wifi->SetDepletionCallback(MakeCallback(&StayAsItIs));
-    m_wifi->SetRechargedCallback(MakeCallback(&StayAsItIs));
     SetRadio(m_wifi, MakeCallback(&SwitchOff));
 }
 

@@ -5,8 +5,6 @@
 
 #include "federated-energy-helper.h"
 
-#include "ns3/wifi-radio-energy-model-helper.h"
-
 #include <memory>
 #include <string>
 
@@ -16,7 +14,7 @@ namespace ns3
 /**
  * @ingroup federated
  * @brief FederatedEnergyHelper for devices with a WifiNetDevice, whose radio draws as ns-3's
- * WifiRadioEnergyModel says.
+ * WifiRadioEnergyModel says (but not off before its battery is empty).
  */
 class FederatedWifiEnergyHelper : public FederatedEnergyHelper
 {
@@ -31,7 +29,9 @@ class FederatedWifiEnergyHelper : public FederatedEnergyHelper
     void SetRadioAttribute(const std::string& name, const AttributeValue& value);
 
   private:
-    std::shared_ptr<WifiRadioEnergyModelHelper> m_wifi; //!< Makes the models of radios.
+    class RadioHelper;
+
+    std::shared_ptr<RadioHelper> m_wifi; //!< Makes the models of radios.
 };
 
 } // namespace ns3

@@ -146,7 +146,11 @@ class Batteries : public FederatedTestFolder
 
     void OnSwitchOff(Ptr<NetDevice> port)
     {
-        m_off[port->GetNode()->GetId()] = Simulator::Now();
+        const uint32_t device = port->GetNode()->GetId() - m_devices.Get(0)->GetId();
+        m_off[device] = Simulator::Now();
+        const auto models = m_energy->GetSource(device)->FindDeviceEnergyModels(
+            compat::SimpleDeviceEnergyModel::GetTypeId());
+        DynamicCast<compat::SimpleDeviceEnergyModel>(models.Get(0))->SetCurrentA(0);
     }
 
     /** @return the column energy_j, added up for each device. */
@@ -176,7 +180,7 @@ class Batteries : public FederatedTestFolder
     std::map<uint32_t, uint32_t> m_done; // trainings of each device
     std::map<uint32_t, Time> m_started;  // when the last one began
     std::map<uint32_t, Time> m_canceled; // after how long it was canceled
-    std::map<uint32_t, Time> m_off;      // when the radio of a node was switched off
+    std::map<uint32_t, Time> m_off;      // when the radio of a device was switched off
     std::vector<std::string> m_cells;    // energies in the table
 };
 
@@ -237,6 +241,8 @@ TEST_F(Batteries, ACanceledTrainingHasDrawnItsShare)
 
 TEST_F(Batteries, ADeviceWithAnEmptyBatteryLeavesAndTheOthersGoOn)
 {
+    m_helper.SetDeviceAttribute("TimePerSample",
+                                StringValue("ns3::ConstantRandomVariable[Constant=0.001]"));
     Install();
     MakeBatteries(1000);
     const double watts = 0.5;
@@ -248,8 +254,8 @@ TEST_F(Batteries, ADeviceWithAnEmptyBatteryLeavesAndTheOthersGoOn)
         radios.Add(m_ports.Get(i));
     }
     m_energy->Install(m_helper, radios);
-    // Enough for the radio until then, and for two trainings and a half.
-    const double joules = (2.5 * JOULES_PER_TRAINING + 0.03) / 0.9;
+    // Enough for two trainings and a half of 0.1 s each, and for the radio until then.
+    const double joules = (2.5 * JOULES_PER_TRAINING + 0.25 * watts) / 0.9;
     m_energy->GetSource(2)->SetAttribute("BasicEnergySourceInitialEnergyJ", DoubleValue(joules));
     Simulator::Run();
     ASSERT_EQ(m_rounds.size(), 5U);
@@ -275,14 +281,11 @@ TEST_F(Batteries, ADeviceWithAnEmptyBatteryLeavesAndTheOthersGoOn)
     // It noticed within a hundredth of its battery, and left at once.
     ASSERT_EQ(m_canceled.count(2), 1U);
     const Time empty = m_started.at(2) + m_canceled.at(2);
-    const double usedThen = (2 + m_canceled.at(2).GetSeconds() / 0.01) * JOULES_PER_TRAINING +
+    const double usedThen = (2 + m_canceled.at(2).GetSeconds() / 0.1) * JOULES_PER_TRAINING +
                             watts * empty.GetSeconds();
     EXPECT_NEAR(usedThen, 0.9 * joules, 0.02 * joules);
-    ASSERT_LE(m_off.size(), 1U);
-    if (empty + MilliSeconds(50) < end)
-    {
-        EXPECT_EQ(m_off.at(m_devices.Get(2)->GetId()), empty + MilliSeconds(50));
-    }
+    ASSERT_EQ(m_off.size(), 1U);
+    EXPECT_EQ(m_off.at(2), empty + MilliSeconds(50));
     // Radio and training of the others, of which the table has what was used in rounds.
     const auto table = ReadEnergies();
     const double expected = 5 * JOULES_PER_TRAINING + watts * end.GetSeconds();

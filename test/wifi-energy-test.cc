@@ -97,6 +97,8 @@ class WifiBatteries : public testing::Test
         m_helper.SetCenterAttribute("Rounds", UintegerValue(6));
         m_helper.SetCenterAttribute("DownlinkRate", StringValue("2Mbps"));
         m_helper.SetCenterAttribute("UplinkRate", StringValue("2Mbps"));
+        m_helper.SetDeviceAttribute("TimePerSample",
+                                    StringValue("ns3::ConstantRandomVariable[Constant=0.002]"));
         m_helper.SetJoinSpacing(MilliSeconds(5));
         m_helper.Install(center.Get(0), InetSocketAddress(interfaces.GetAddress(0), 4242));
         m_helper.StopWhenFinished();
