@@ -11,9 +11,9 @@
  *          /       \                                 /       \            (--center=wire)
  *       device   device                           device   device
  *
- * Devices are uniform in a disc. Ad hoc, all frames are group-addressed: with --mcs, never
- * acknowledged, so that SNR turns into loss. In infrastructure mode frames are acknowledged and
- * rates adapt, so that a bad link is slow, and its update late.
+ * Devices are uniform in a disc. Ad hoc, all frames are group-addressed, of devices with --mcs, and
+ * never acknowledged, so that SNR turns into loss. In infrastructure mode frames are acknowledged
+ * and rates adapt, so that a bad link is slow, and its update late.
  *
  * PREFIX-rounds.csv has a row a round: simulated time, train loss, test accuracy, B, granted and
  * delivered bits, lost fraction, mean SNR, ... PREFIX-links.csv has a row for each selected device
@@ -26,9 +26,11 @@
  */
 
 #include "ns3/animation-interface.h"
+#include "ns3/double.h"
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-scenario-options.h"
+#include "ns3/federated-wifi-energy-helper.h"
 #include "ns3/federated-wifi-helper.h"
 #include "ns3/flow-monitor-helper.h"
 #include "ns3/simulator.h"
@@ -49,6 +51,10 @@ main(int argc, char* argv[])
     uint32_t mcs = 3;
     std::string fading = "none";
     double power = 16;
+    uint32_t downlinkMcs = 0;
+    double centerPower = 26;
+    double energy = 0;
+    double joulesPerSample = 1e-3;
     bool pcap = false;
     bool ascii = false;
     bool flowmon = false;
@@ -58,9 +64,13 @@ main(int argc, char* argv[])
     cmd.AddChoice("mode", "Kind of cell", mode, {"adhoc", "infrastructure"});
     cmd.AddChoice("center", "Center in the access point or on a wire", center, {"ap", "wire"});
     cmd.AddChoice("width", "Channel width in MHz", width, {"20", "40", "80", "160"});
-    cmd.AddCount("mcs", "MCS of group-addressed frames", mcs, 0, 8);
+    cmd.AddCount("mcs", "MCS of what devices send, ad hoc", mcs, 0, 8);
+    cmd.AddCount("downlink-mcs", "MCS of what the center sends to all", downlinkMcs, 0, 8);
     cmd.AddText("fading", "Fading of each frame: none, rayleigh or nakagami:m", fading);
-    cmd.AddReal("power", "Transmission power in dBm", power, -50, 50);
+    cmd.AddReal("power", "Transmission power of devices in dBm", power, -50, 50);
+    cmd.AddReal("center-power", "Transmission power of the center in dBm", centerPower, -50, 50);
+    cmd.AddReal("energy", "Joules in the battery of each device, 0: no batteries", energy, 0, 1e9);
+    cmd.AddReal("joules-per-sample", "Energy of training a sample", joulesPerSample, 0, 1e6);
     cmd.AddFlag("pcap", "Write what radios send and hear", pcap);
     cmd.AddFlag("ascii", "Write an ASCII trace of the receiving radio", ascii);
     cmd.AddFlag("flowmon", "Write the flows as XML", flowmon);
@@ -95,9 +105,18 @@ main(int argc, char* argv[])
     wifi.SetExponent(options.exponent);
     wifi.SetFading(shape);
     wifi.SetTxPower(power);
+    wifi.SetDownlinkMcs(downlinkMcs);
+    wifi.SetCenterTxPower(centerPower);
     wifi.Install(federation.GetNodes(), accessPoint.Get(0));
     wifi.SetUp(federation);
     federation.Install(wifi.GetCenter(), wifi.GetCenterAddress());
+    std::unique_ptr<FederatedWifiEnergyHelper> batteries;
+    if (energy > 0)
+    {
+        batteries = std::make_unique<FederatedWifiEnergyHelper>(energy);
+        batteries->SetTrainingAttribute("JoulesPerSample", DoubleValue(joulesPerSample));
+        batteries->Install(federation, wifi.GetDevices());
+    }
     federation.EnableProgress();
     federation.StopWhenFinished();
     std::string error;

@@ -251,6 +251,12 @@ FederatedHelper::SetGroupAddress(Ipv4Address group, uint16_t devicePort)
 }
 
 void
+FederatedHelper::SetEnrolled(bool enrolled)
+{
+    m_enrolled = enrolled;
+}
+
+void
 FederatedHelper::SetProbe(const Ptr<LinkProbe>& probe)
 {
     m_probe = probe;
@@ -492,6 +498,8 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
                     "FederatedHelper: the center's address is no IP address with a port");
     NS_ABORT_MSG_IF(m_groupPort != 0 && (m_protocol != "udp" || m_groupPort == address.port),
                     "FederatedHelper: a group address needs UDP and two different ports");
+    NS_ABORT_MSG_IF(m_enrolled && m_groupPort == 0,
+                    "FederatedHelper: devices that need not join need a group address");
     m_reference = m_reference ? m_reference : centerNode;
     MakeStrategies();
     m_center = MakeCenter(centerAddress);
@@ -508,6 +516,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
     if (m_groupPort != 0)
     {
         factory.Set("Local", AddressValue(InetSocketAddress(Ipv4Address::GetAny(), m_groupPort)));
+        factory.Set("Enrolled", BooleanValue(m_enrolled));
         factory.Set("UplinkGroup", AddressValue(InetSocketAddress(m_group, address.port)));
     }
     factory.Set("Protocol", TypeIdValue(GetProtocol()));
@@ -562,7 +571,32 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
     }
     m_traces->SetDistanceCallback(MakeBoundCallback(&GetDistance, m_reference->GetId(), places));
     ApplyStreams();
+    if (m_enrolled)
+    {
+        Enroll();
+    }
     return applications;
+}
+
+void
+FederatedHelper::Enroll()
+{
+    uint32_t id = 0;
+    for (uint32_t m = 0; m < m_groups.size(); ++m)
+    {
+        for (uint32_t i = 0; i < m_groups[m].nodes.GetN(); ++i)
+        {
+            const Address only = GetOnlyAddress(m_groups[m].nodes.Get(i), false);
+            NS_ABORT_MSG_IF(only.IsInvalid(),
+                            "FederatedHelper: the node of device "
+                                << id << " has not exactly one IPv4 address to enroll it with");
+            m_center->Enroll(id,
+                             InetSocketAddress(Ipv4Address::ConvertFrom(only), m_groupPort),
+                             m,
+                             m_devices[id]->DrawTrainingTime());
+            ++id;
+        }
+    }
 }
 
 Ptr<FusionCenter>

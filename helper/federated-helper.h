@@ -108,6 +108,13 @@ class FederatedHelper
     void SetGroupAddress(Ipv4Address group, uint16_t devicePort);
 
     /**
+     * Let the center know all devices from the start, as if they had been registered before: none
+     * has to join, over a link that may not let it. Needs a group address.
+     * @param enrolled Whether they are known.
+     */
+    void SetEnrolled(bool enrolled);
+
+    /**
      * @param probe What observes the links of the devices; before or after Install().
      */
     void SetProbe(const Ptr<LinkProbe>& probe);
@@ -278,6 +285,9 @@ class FederatedHelper
      */
     Ptr<FusionCenter> MakeCenter(const Address& address) const;
 
+    /** Tell the center of all devices. */
+    void Enroll();
+
     /** Number the streams of all that is installed. */
     void ApplyStreams();
 
@@ -292,6 +302,7 @@ class FederatedHelper
     std::string m_protocol;           //!< udp or tcp.
     Time m_joinSpacing;               //!< From one start to the next.
     Ipv4Address m_group;              //!< Where all is sent, if m_groupPort is not 0.
+    bool m_enrolled = false;          //!< Whether devices need not join.
     uint16_t m_groupPort = 0;         //!< Port of the devices there; 0: no group.
     Ptr<LinkProbe> m_probe;           //!< Observes the links; may be null.
     Ptr<Node> m_reference;            //!< Where distances are measured from.

@@ -81,6 +81,13 @@ FederatedWifiHelper::SetMcs(uint32_t mcs)
 }
 
 void
+FederatedWifiHelper::SetDownlinkMcs(uint32_t mcs)
+{
+    NS_ABORT_MSG_IF(mcs > 8, "FederatedWifiHelper: MCS " << mcs << " is above 8");
+    m_downlinkMcs = mcs;
+}
+
+void
 FederatedWifiHelper::SetExponent(double exponent)
 {
     m_exponent = exponent;
@@ -109,6 +116,12 @@ void
 FederatedWifiHelper::SetTxPower(double dbm)
 {
     m_txPower = dbm;
+}
+
+void
+FederatedWifiHelper::SetCenterTxPower(double dbm)
+{
+    m_centerTxPower = dbm;
 }
 
 void
@@ -150,28 +163,22 @@ FederatedWifiHelper::SetStaticArp(bool isStatic)
     m_staticArp = isStatic;
 }
 
-std::string
-FederatedWifiHelper::GetGroupMode() const
-{
-    return "VhtMcs" + std::to_string(m_mcs);
-}
-
 double
-FederatedWifiHelper::GetPhyRate() const
+FederatedWifiHelper::GetPhyRate(uint32_t mcs) const
 {
     // Data subcarriers and bits on each (modulation times code rate); a symbol takes 4 us.
     const double subcarriers = m_width == 20 ? 52 : m_width == 40 ? 108 : m_width == 80 ? 234 : 468;
     const double bits[] = {0.5, 1, 1.5, 2, 3, 4, 4.5, 5, 6};
-    return subcarriers * bits[m_mcs] / 4e-6;
+    return subcarriers * bits[mcs] / 4e-6;
 }
 
 double
-FederatedWifiHelper::GetGroupRate() const
+FederatedWifiHelper::GetGroupRate(uint32_t mcs) const
 {
     const double message = 8 * 1400;
     const double headers = 8 * (20 + 8 + 8 + 30);    // IPv4, UDP, LLC, MAC
     const double overhead = 40e-6 + 43e-6 + 67.5e-6; // preamble, AIFS, mean backoff
-    return message / ((message + headers) / GetPhyRate() + overhead);
+    return message / ((message + headers) / GetPhyRate(mcs) + overhead);
 }
 
 void
@@ -228,8 +235,7 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
     m_channel = channel.Create();
     m_phy.SetChannel(m_channel);
     m_phy.SetPcapDataLinkType(WifiPhyHelper::DLT_IEEE802_11_RADIO);
-    m_phy.Set("TxPowerStart", DoubleValue(m_txPower));
-    m_phy.Set("TxPowerEnd", DoubleValue(m_txPower));
+    m_phy.Set("RxSensitivity", DoubleValue(-130)); // what is weaker leaves no trace at all
     TypeId::AttributeInformation information;
     if (TypeId::LookupByName("ns3::WifiPhy")
             .LookupAttributeByName("ChannelSettings", &information)) // since ns-3.36
@@ -256,22 +262,37 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
 
     WifiHelper wifi;
     wifi.SetStandard(WIFI_STANDARD_80211ac);
-    const StringValue mode(GetGroupMode());
-    if (m_adhoc)
-    {
-        wifi.SetRemoteStationManager(
-            "ns3::ConstantRateWifiManager", "DataMode", mode, "NonUnicastMode", mode);
-    }
-    else
-    {
-        wifi.SetRemoteStationManager(m_manager, "NonUnicastMode", mode);
-    }
     WifiMacHelper mac;
-    const SsidValue ssid(Ssid("federated"));
-    mac.SetType(m_adhoc ? "ns3::AdhocWifiMac" : "ns3::StaWifiMac", "Ssid", ssid);
-    m_devices = wifi.Install(m_phy, mac, devices);
-    mac.SetType(m_adhoc ? "ns3::AdhocWifiMac" : "ns3::ApWifiMac", "Ssid", ssid);
-    m_receiver = wifi.Install(m_phy, mac, m_accessPoint);
+    const auto install =
+        [&](const NodeContainer& nodes, const char* type, uint32_t mcs, double power)
+    {
+        const StringValue mode("VhtMcs" + std::to_string(mcs));
+        if (m_adhoc)
+        {
+            wifi.SetRemoteStationManager(
+                "ns3::ConstantRateWifiManager", "DataMode", mode, "NonUnicastMode", mode);
+        }
+        else
+        {
+            wifi.SetRemoteStationManager(m_manager, "NonUnicastMode", mode);
+        }
+        m_phy.Set("TxPowerStart", DoubleValue(power));
+        m_phy.Set("TxPowerEnd", DoubleValue(power));
+        mac.SetType(m_adhoc ? "ns3::AdhocWifiMac" : type, "Ssid", SsidValue(Ssid("federated")));
+        return wifi.Install(m_phy, mac, nodes);
+    };
+    m_devices = install(devices, "ns3::StaWifiMac", m_mcs, m_txPower);
+    m_receiver = install(m_accessPoint, "ns3::ApWifiMac", m_downlinkMcs, m_centerTxPower);
+    if (!m_adhoc)
+    {
+        for (uint32_t i = 0; i < m_devices.GetN(); ++i)
+        {
+            // Each waits somewhat longer for beacons before it associates.
+            const auto station = DynamicCast<WifiNetDevice>(m_devices.Get(i))->GetMac();
+            const Time wait = MilliSeconds(120 + 10 * static_cast<int64_t>(i));
+            station->SetAttribute("WaitBeaconTimeout", TimeValue(wait));
+        }
+    }
     AssignStreams(DEFAULT_STREAM);
 
     InternetStackHelper internet; // static routing alone would not deliver what came to a group
@@ -353,19 +374,24 @@ FederatedWifiHelper::SetUp(FederatedHelper& federation)
     const auto rate = [](double bits)
     { return DataRateValue(DataRate(static_cast<uint64_t>(bits))); };
     const auto devices = static_cast<int64_t>(m_devices.GetN());
-    const Time spacing = MilliSeconds(15);
+    const Time spacing = m_adhoc ? Time(0) : MilliSeconds(15); // for joins
     federation.SetJoinSpacing(spacing);
     federation.SetCenterAttribute("JoinTimeout", TimeValue(Seconds(10) + spacing * devices));
     // Somewhat slower than the radio, so that the plan for slots is not too early.
-    federation.SetCenterAttribute("DownlinkRate", rate(0.9 * GetGroupRate()));
+    federation.SetCenterAttribute("DownlinkRate", rate(0.9 * GetGroupRate(m_downlinkMcs)));
     // As fast as the radio takes it: how fast it really is, is measured.
-    federation.SetCenterAttribute("UplinkRate", rate(m_adhoc ? GetPhyRate() : 200e6));
+    federation.SetCenterAttribute("UplinkRate", rate(m_adhoc ? GetPhyRate(m_mcs) : 200e6));
     federation.SetCenterAttribute("MeasuredSlots", BooleanValue(true));
     federation.SetCenterAttribute("GrantSpacing", TimeValue(MilliSeconds(2)));
+    federation.SetCenterAttribute("RepairTime", TimeValue(MilliSeconds(m_adhoc ? 200 : 50)));
     federation.SetDeviceAttribute("RepairDelay", TimeValue(MilliSeconds(20)));
     if (m_adhoc)
     {
         federation.SetGroupAddress(Ipv4Address(CELL_BROADCAST), DEVICE_PORT);
+        federation.SetEnrolled(true);
+        federation.SetDeviceAttribute("IncompleteModel", EnumValue(FederatedDevice::USE_PREVIOUS));
+        // Until the deadline: a far device has a long way to be heard.
+        federation.SetCenterAttribute("ControlRetries", UintegerValue(1000000));
     }
     else
     {

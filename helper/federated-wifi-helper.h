@@ -27,15 +27,21 @@ namespace ns3
      infrastructure:     device )))   ((( access point, with the center in it or on a wire behind
    @endverbatim
  *
- * Ad hoc, all frames are group-addressed: nothing is acknowledged or sent again, all is sent with
- * one MCS, so that SNR turns into loss. In infrastructure mode frames are acknowledged and rates
+ * Ad hoc, all frames are group-addressed: nothing is acknowledged or sent again by a radio, and MCS
+ * are fixed, so that SNR turns into loss. Devices are enrolled, because the far ones could not
+ join,
+ * and train with the previous values of what they miss of a model. The center sends with a more
+ * robust MCS and more power than devices do, as access points do. In infrastructure mode frames are
+ acknowledged and rates
  * adapt, so that a bad link becomes a slow one; the model goes down by multicast and what a device
  * misses is repaired.
  *
  * What ns-3's defaults would spoil is set here, and can be set otherwise: the time-out of ADDBA
  * (1 ms makes contending stations hang), queues that hold an update, no queue discs (CoDel drops
  * bursts), ARP entries (three pending packets, then silence), preamble detection (its default hides
- * every frame below about 12 dB).
+ * every frame below about 12 dB), and the time at which stations associate, one after the other
+ (all
+ * at once, some are left that believe to be associated).
  *
  * @code
     FederatedWifiHelper wifi;
@@ -63,10 +69,15 @@ class FederatedWifiHelper
     void SetWidth(uint16_t width);
 
     /**
-     * @param mcs MCS of group-addressed frames, 0 to 8: of all frames in ad hoc mode, of the model
-     * in infrastructure mode.
+     * @param mcs MCS of what devices send in ad hoc mode, 0 to 8; 3 if this is not called.
      */
     void SetMcs(uint32_t mcs);
+
+    /**
+     * @param mcs MCS of group-addressed frames of the center or access point, 0 to 8; 0 if this is
+     * not called.
+     */
+    void SetDownlinkMcs(uint32_t mcs);
 
     /** @param exponent Exponent of the log-distance path loss; 46.68 dB at 1 m. */
     void SetExponent(double exponent);
@@ -83,8 +94,11 @@ class FederatedWifiHelper
      */
     static bool ReadFading(const std::string& text, double& m);
 
-    /** @param dbm Transmission power in dBm; 16 if this is not called. */
+    /** @param dbm Transmission power of devices in dBm; 16 if this is not called. */
     void SetTxPower(double dbm);
+
+    /** @param dbm That of the center or access point; 26 if this is not called. */
+    void SetCenterTxPower(double dbm);
 
     /**
      * @param manager TypeId of the rate manager of infrastructure mode; ns3::IdealWifiManager if
@@ -93,8 +107,8 @@ class FederatedWifiHelper
     void SetRateManager(const std::string& manager);
 
     /**
-     * @param minimumRssi Weakest preamble that is detected, in dBm; -105 if this is not called.
-     * @param threshold Its least SNR in dB; 0 if this is not called.
+     * @param minimumRssi Weakest preamble that is detected, in dBm; -110 if this is not called.
+     * @param threshold Its least SNR in dB; -5 if this is not called.
      */
     void SetPreambleDetection(double minimumRssi, double threshold);
 
@@ -143,11 +157,17 @@ class FederatedWifiHelper
     /** @return the probe, once SetUp() was called. */
     Ptr<WifiLinkProbe> GetProbe() const;
 
-    /** @return the rate of group-addressed frames at the physical layer, in bit/s. */
-    double GetPhyRate() const;
+    /**
+     * @param mcs An MCS.
+     * @return its rate at the physical layer, in bit/s.
+     */
+    double GetPhyRate(uint32_t mcs) const;
 
-    /** @return the rate at which a radio sends messages of 1400 bytes to a group, in bit/s. */
-    double GetGroupRate() const;
+    /**
+     * @param mcs An MCS.
+     * @return the rate at which a radio sends messages of 1400 bytes to a group, in bit/s.
+     */
+    double GetGroupRate(uint32_t mcs) const;
 
     /**
      * Write what the receiving radio and some devices hear and send.
@@ -170,7 +190,10 @@ class FederatedWifiHelper
     int64_t AssignStreams(int64_t stream);
 
   private:
-    /** Set what holds for the queues and timers of a radio. @param device The radio. */
+    /**
+     * Set what holds for the queues and timers of a radio.
+     * @param device The radio.
+     */
     void Tune(const Ptr<NetDevice>& device) const;
 
     /**
@@ -187,21 +210,20 @@ class FederatedWifiHelper
     /** Fill the ARP caches of access point and devices with each other. */
     void FillArpCaches() const;
 
-    /** @return the mode of group-addressed frames. */
-    std::string GetGroupMode() const;
-
     // Attributes
     bool m_adhoc = true;            //!< Whether there is no access point.
     bool m_wired = false;           //!< Whether the center is on a wire.
     uint16_t m_width = 20;          //!< MHz.
-    uint32_t m_mcs = 3;             //!< Of group-addressed frames.
+    uint32_t m_mcs = 3;             //!< Of devices, ad hoc.
+    uint32_t m_downlinkMcs = 0;     //!< Of what the center sends to groups.
     double m_exponent = 3;          //!< Of the path loss.
     double m_fading = 0;            //!< Nakagami m; 0: none.
-    double m_txPower = 16;          //!< dBm.
+    double m_txPower = 16;          //!< Of devices, dBm.
+    double m_centerTxPower = 26;    //!< Of the center, dBm.
     std::string m_manager;          //!< Rate manager.
     bool m_detection = true;        //!< Whether preambles must be detected.
-    double m_minimumRssi = -105;    //!< dBm.
-    double m_threshold = 0;         //!< dB.
+    double m_minimumRssi = -110;    //!< dBm.
+    double m_threshold = -5;        //!< dB.
     Time m_addBaTimeout;            //!< Of ADDBA requests.
     uint32_t m_queuePackets = 5000; //!< Of a radio.
     Time m_queueDelay;              //!< Of a radio.

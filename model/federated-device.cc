@@ -71,6 +71,12 @@ FederatedDevice::GetTypeId()
                           AddressValue(),
                           MakeAddressAccessor(&FederatedDevice::m_uplinkGroup),
                           MakeAddressChecker())
+            .AddAttribute("Enrolled",
+                          "Whether the center knows the device (FusionCenter::Enroll), which then "
+                          "does not join (UDP, with Local).",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FederatedDevice::m_enrolled),
+                          MakeBooleanChecker())
             .AddAttribute("MulticastGroup",
                           "Address and port on which models come by multicast; none if not set. "
                           "Only one device of a node can have it.",
@@ -140,8 +146,10 @@ FederatedDevice::GetTypeId()
                           MakeBooleanChecker())
             .AddAttribute(
                 "IncompleteModel",
-                "What to do when the model is not complete in time: sit the round out, or take the "
-                "previous values for what is missing (the device then keeps a model for ever).",
+                "What to do when the model is not complete in time: sit the round out (repairs may "
+                "come until the deadline), or take the previous values for what is missing when "
+                "the "
+                "slot comes (the device then keeps a model for ever).",
                 EnumValue(SIT_OUT),
                 compat::MakeEnumAccessor<IncompletePolicy>(&FederatedDevice::m_incomplete),
                 MakeEnumChecker(SIT_OUT, "sit-out", USE_PREVIOUS, "use-previous"))
@@ -242,6 +250,12 @@ FederatedDevice::GetBufferedBytes() const
         }
     }
     return bytes;
+}
+
+Time
+FederatedDevice::DrawTrainingTime()
+{
+    return Seconds(std::max(0.0, m_timePerSample->GetValue()) * m_steps * m_batchSize);
 }
 
 int64_t
@@ -368,6 +382,12 @@ FederatedDevice::Open()
                             << m_id << " to its MulticastGroup");
         DynamicCast<UdpSocket>(m_multicastSocket)->MulticastJoinGroup(0, group.ip);
         m_multicastSocket->SetRecvCallback(MakeCallback(&FederatedDevice::HandleDatagrams, this));
+    }
+    if (m_enrolled)
+    {
+        m_joined = true;
+        m_joinedTrace(m_id);
+        return;
     }
     Join();
 }
@@ -619,12 +639,15 @@ FederatedDevice::HandleGrant(const FederatedHeader& header, const uint8_t* paylo
     session.slotStart = NanoSeconds(body.slotStartNs);
     session.slotLength = NanoSeconds(body.slotLengthNs);
     session.deadline = NanoSeconds(body.deadlineNs);
-    session.trainingTime =
-        Seconds(std::max(0.0, m_timePerSample->GetValue()) * m_steps * m_batchSize);
+    session.trainingTime = DrawTrainingTime();
     NS_LOG_INFO("Device " << m_id << " is granted " << session.bits << " bits in round "
                           << session.round << ", slot at " << session.slotStart.As(Time::S));
     const Time now = Simulator::Now();
-    const Time latest = session.deadline - session.slotLength - session.trainingTime;
+    Time latest = session.deadline - session.slotLength - session.trainingTime;
+    if (m_incomplete == USE_PREVIOUS)
+    {
+        latest = std::min(latest, session.slotStart - session.trainingTime); // to be in time for it
+    }
     if (latest <= now)
     {
         Report(OUTCOME_NO_TIME);
@@ -697,10 +720,14 @@ FederatedDevice::GiveUpOnModel()
     Session& session = *m_session;
     NS_LOG_INFO("Device " << m_id << " has no complete model in round " << session.round);
     m_modelReceivedTrace(session.round, m_id, false);
-    if (m_incomplete == SIT_OUT || m_previous.empty())
+    if (m_incomplete == SIT_OUT)
     {
         Report(OUTCOME_MODEL_INCOMPLETE);
         return;
+    }
+    if (m_previous.empty())
+    {
+        m_task->Initialize(m_previous); // the first model, which is public
     }
     Train();
 }
@@ -927,9 +954,7 @@ FederatedDevice::Join()
     JoinBody body{};
     body.group = m_group;
     body.samples = m_task->GetSamples(m_id);
-    const Time training =
-        Seconds(std::max(0.0, m_timePerSample->GetValue()) * m_steps * m_batchSize);
-    body.trainingNs = static_cast<uint64_t>(training.GetNanoSeconds());
+    body.trainingNs = static_cast<uint64_t>(DrawTrainingTime().GetNanoSeconds());
     uint8_t bytes[JoinBody::SIZE];
     body.Write(bytes);
     FederatedHeader header;

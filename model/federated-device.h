@@ -163,6 +163,9 @@ class FederatedDevice : public Application
      */
     uint64_t GetDropped(DropReason reason) const;
 
+    /** @return how long training takes in one round, drawn anew. */
+    Time DrawTrainingTime();
+
     /** @return how much memory the device holds for models and updates now, in bytes. */
     std::size_t GetBufferedBytes() const;
 
@@ -381,6 +384,7 @@ class FederatedDevice : public Application
     uint32_t m_bits;               //!< Resolution that it asks for, b.
     Address m_remote;              //!< The center.
     Address m_local;               //!< Where to receive (UDP); any port if it is not set.
+    bool m_enrolled;               //!< Whether it need not join.
     Address m_uplinkGroup;         //!< Where to send instead of to the center; may be invalid.
     Address m_multicast;           //!< Where models come in by multicast; none if invalid.
     TypeId m_protocol;             //!< UDP or TCP.

@@ -181,6 +181,11 @@ FusionCenter::GetTypeId()
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&FusionCenter::m_grantSpacing),
                           MakeTimeChecker(Time(0)))
+            .AddAttribute("RepairTime",
+                          "Time before the first slot that is planned for repairs of the model.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&FusionCenter::m_repairTime),
+                          MakeTimeChecker(Time(0)))
             .AddAttribute("MeasuredSlots",
                           "Whether slots are as long as devices were measured to need, and devices "
                           "begin at UplinkRate, which their radios slow down; if not, slots are "
@@ -190,7 +195,8 @@ FusionCenter::GetTypeId()
                           MakeBooleanChecker())
             .AddAttribute("Efficiency",
                           "What a device is thought to deliver before it was measured, against the "
-                          "rate of its radio as the probe knows it.",
+                          "rate of its radio as the probe knows it, else against UplinkRate (with "
+                          "MeasuredSlots).",
                           DoubleValue(0.5),
                           MakeDoubleAccessor(&FusionCenter::m_efficiency),
                           MakeDoubleChecker<double>(0.001, 1))
@@ -294,6 +300,22 @@ FusionCenter::BindDevice(uint32_t device, const Address& ip)
     Member& member = m_members[device];
     member.reserved = true;
     member.ip = ip;
+}
+
+void
+FusionCenter::Enroll(uint32_t device, const Address& address, uint32_t group, const Time& training)
+{
+    NS_ABORT_MSG_IF(m_running, "FusionCenter: Enroll comes too late, the center is running");
+    const SocketAddress place(address);
+    NS_ABORT_MSG_IF(!place.IsValid(), "FusionCenter: Enroll needs an IP address and a port");
+    Member& member = m_members[device];
+    member.enrolled = true;
+    member.reserved = true;
+    member.ip = place.ip;
+    member.address = place;
+    member.destination = place.Get();
+    member.group = group;
+    member.training = training;
 }
 
 const std::vector<float>&
@@ -412,7 +434,23 @@ FusionCenter::StartApplication()
     m_sequence = static_cast<uint32_t>(Simulator::Now().GetMilliSeconds());
     m_modelPlan = PlanFragments(m_task->GetDimension(), Quantizer::FLOAT_BITS, {}, m_fragmentSize);
     Open();
-    m_joinEvent = Simulator::Schedule(m_joinTimeout, &FusionCenter::StartRound, this);
+    for (auto& [device, member] : m_members)
+    {
+        if (member.enrolled)
+        {
+            NS_ABORT_MSG_IF(member.group >= m_bits.size(),
+                            "FusionCenter: device " << device << " is enrolled in group "
+                                                    << member.group
+                                                    << ", which is not in GroupBits");
+            member.joined = true;
+            member.training = std::min(member.training, m_deadline);
+            ++m_joined;
+            m_memberTrace(device, true);
+        }
+    }
+    const bool isComplete = m_joined > 0 && m_joined == m_expected;
+    m_joinEvent =
+        Simulator::Schedule(isComplete ? Time(0) : m_joinTimeout, &FusionCenter::StartRound, this);
 }
 
 void
@@ -861,7 +899,8 @@ FusionCenter::GetGoodput(uint32_t device, const Member& member) const
     }
     const double rate = GetLinkQuality(device).rate;
     const auto planned = static_cast<double>(m_uplinkRate.GetBitRate());
-    return rate > 0 ? std::min(rate * m_efficiency, planned) : planned;
+    return m_measuredSlots ? std::min((rate > 0 ? rate : planned) * m_efficiency, planned)
+                           : planned;
 }
 
 BitBudgetContext
@@ -880,9 +919,11 @@ FusionCenter::GetBudgetContext() const
             secondsPerBit += 1 / GetGoodput(device, member);
         }
     }
-    const int64_t models = m_downlink == UNICAST ? std::min(m_participants, m_joined) : 1;
-    const Time trained =
-        m_trainingEnd.IsZero() ? GetModelTime() * models + training + m_guard : m_trainingEnd;
+    const int64_t devices = std::min(m_participants, m_joined);
+    const int64_t models = m_downlink == UNICAST ? devices : 1;
+    const Time planned =
+        m_grantSpacing * devices + GetModelTime() * models + m_repairTime + training + m_guard;
+    const Time trained = m_trainingEnd.IsZero() ? planned : m_trainingEnd;
     context.uplinkSeconds = std::max(m_deadline - trained, Time(0)).GetSeconds();
     context.rate = m_joined > 0 ? m_joined / secondsPerBit : 0;
     return context;
@@ -1038,7 +1079,7 @@ FusionCenter::PlanSlots(const std::vector<uint32_t>& selected)
         {
             modelEnd += modelTime;
         }
-        slots.push_back({modelEnd + member.training + m_guard, device, modelEnd});
+        slots.push_back({modelEnd + m_repairTime + member.training + m_guard, device, modelEnd});
     }
     std::stable_sort(
         slots.begin(), slots.end(), [](const Slot& a, const Slot& b) { return a.ready < b.ready; });

@@ -129,6 +129,16 @@ class FusionCenter : public Application
      */
     void BindDevice(uint32_t device, const Address& ip);
 
+    /**
+     * Take a device for joined from the start, as one that was registered before (UDP). It is told
+     * so by its attribute Enrolled.
+     * @param device The device.
+     * @param address Its address and port.
+     * @param group Its group.
+     * @param training How long it trains.
+     */
+    void Enroll(uint32_t device, const Address& address, uint32_t group, const Time& training);
+
     /** @return the model w, d coordinates. */
     const std::vector<float>& GetModel() const;
 
@@ -165,6 +175,7 @@ class FusionCenter : public Application
     struct Member
     {
         bool joined = false;       //!< It joined and has not left.
+        bool enrolled = false;     //!< It has joined from the start.
         bool reserved = false;     //!< Its address was named in advance.
         Address ip;                //!< What it is bound to; invalid if it is not.
         SocketAddress address;     //!< Where it is.
@@ -477,7 +488,7 @@ class FusionCenter : public Application
      * @param device A device.
      * @param member The same.
      * @return the payload that it delivers per time of its slot, in bit/s: measured, else what its
-     * radio sends times Efficiency, else UplinkRate.
+     * radio sends times Efficiency (with MeasuredSlots), else UplinkRate.
      */
     double GetGoodput(uint32_t device, const Member& member) const;
 
@@ -531,6 +542,7 @@ class FusionCenter : public Application
     DataRate m_downlinkRate;         //!< Pace of the model (UDP).
     DataRate m_uplinkRate;           //!< What slots are planned with.
     Time m_grantSpacing;             //!< From one grant to the next, and to the model.
+    Time m_repairTime;               //!< Planned for repairs of the model.
     bool m_measuredSlots;            //!< Whether slots are as long as devices need.
     double m_efficiency;             //!< Payload against the rate of the radio, at first.
     double m_rateSmoothing;          //!< Weight of a round in the moving averages of rates.
