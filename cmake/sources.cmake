@@ -247,8 +247,10 @@ set(federated_lte_modules
     point-to-point
 )
 set(federated_lte_sources
+    model/channel/lte-link-probe.cc
 )
 set(federated_lte_headers
+    model/channel/lte-link-probe.h
 )
 set(federated_lte_tests
 )

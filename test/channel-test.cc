@@ -80,6 +80,21 @@ TEST(LinkProbe, FailedFramesCountInTheMeans)
     EXPECT_TRUE(std::isnan(probe->GetPacketSnr(5))) << "it came in another round";
 }
 
+TEST(LinkProbe, TheSnrCanBeMeasuredWithoutAFrame)
+{
+    const auto probe = CreateObject<ToldProbe>();
+    LinkSample sample;
+    sample.frame = false;
+    sample.snr = 3;
+    probe->AddSample(sample);
+    const LinkQuality quality = probe->GetQuality(0);
+    EXPECT_EQ(quality.snr, 3);
+    EXPECT_EQ(quality.roundSnr, 3);
+    EXPECT_EQ(quality.framesOk, 0);
+    EXPECT_EQ(quality.framesFailed, 0);
+    EXPECT_TRUE(std::isnan(quality.lastSeen)) << "nothing was decoded";
+}
+
 TEST(LinkNoise, OfTheSnrIsMeanSquareOverSnr)
 {
     const auto noise = CreateObject<SnrLinkNoise>();

@@ -26,7 +26,7 @@ LinkProbe::GetTypeId()
                           MakeDoubleAccessor(&LinkProbe::m_smoothing),
                           MakeDoubleChecker<double>(1e-6, 1))
             .AddTraceSource("Sample",
-                            "A frame of a device was decoded, or failed.",
+                            "A frame of a device was decoded, or failed, or the SNR was measured.",
                             MakeTraceSourceAccessor(&LinkProbe::m_sampleTrace),
                             "ns3::LinkSample::TracedCallback");
     return tid;
@@ -107,7 +107,7 @@ LinkProbe::AddSample(const LinkSample& sample)
             m_packets[sample.packet] = sample.snr;
         }
     }
-    if (sample.ok)
+    if (sample.frame && sample.ok)
     {
         books.lastSeen = Simulator::Now();
         books.rate = std::isfinite(sample.rate) ? sample.rate : books.rate;
@@ -118,7 +118,7 @@ LinkProbe::AddSample(const LinkSample& sample)
             books.firstBytes = sample.bytes;
         }
     }
-    else
+    else if (sample.frame)
     {
         ++books.failed;
     }

@@ -45,6 +45,8 @@ struct LinkQuality
 struct LinkSample
 {
     uint32_t device = 0;                                    //!< The device.
+    bool frame = true;                                      //!< Whether there was a frame, or the
+                                                            //!< SNR was measured without one.
     bool ok = true;                                         //!< Whether the frame was decoded.
     double snr = std::numeric_limits<double>::quiet_NaN();  //!< Linear.
     double rate = std::numeric_limits<double>::quiet_NaN(); //!< Of the physical layer, in bit/s.
