@@ -247,9 +247,11 @@ set(federated_lte_modules
     point-to-point
 )
 set(federated_lte_sources
+    helper/federated-lte-helper.cc
     model/channel/lte-link-probe.cc
 )
 set(federated_lte_headers
+    helper/federated-lte-helper.h
     model/channel/lte-link-probe.h
 )
 set(federated_lte_tests

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "federated-lte-helper.h"
+
+#include "federated-helper.h"
+
+#include "ns3/abort.h"
+#include "ns3/boolean.h"
+#include "ns3/config.h"
+#include "ns3/constant-position-mobility-model.h"
+#include "ns3/double.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-address-helper.h"
+#include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/ipv4.h"
+#include "ns3/lte-enb-net-device.h"
+#include "ns3/lte-enb-rrc.h"
+#include "ns3/lte-ue-net-device.h"
+#include "ns3/node.h"
+#include "ns3/point-to-point-helper.h"
+#include "ns3/uinteger.h"
+
+#include <map>
+
+namespace ns3
+{
+
+namespace
+{
+
+constexpr int64_t DEFAULT_STREAM = 2'000'000'000; // behind those of FederatedHelper
+
+constexpr double REFERENCE_LOSS = 38.9; // of free space at 1 m and 2.1 GHz, in dB
+
+/**
+ * @param type Name of a class.
+ * @param attribute Name of one of its attributes.
+ * @return whether a user changed its default; also true if there is no such attribute.
+ */
+bool
+IsChanged(const std::string& type, const std::string& attribute)
+{
+    TypeId::AttributeInformation info;
+    return !TypeId::LookupByName(type).LookupAttributeByName(attribute, &info) ||
+           info.initialValue->SerializeToString(info.checker) !=
+               info.originalInitialValue->SerializeToString(info.checker);
+}
+
+/**
+ * Set a default that no user has changed.
+ * @param type Name of a class.
+ * @param attribute Name of one of its attributes; nothing happens if this release has none.
+ * @param value Its value.
+ */
+void
+SetDefault(const std::string& type, const std::string& attribute, const AttributeValue& value)
+{
+    if (!IsChanged(type, attribute))
+    {
+        Config::SetDefault(type + "::" + attribute, value);
+    }
+}
+
+} // namespace
+
+FederatedLteHelper::FederatedLteHelper()
+    : m_resourceBlocks(100),
+      m_wireRate("1Gbps"),
+      m_wireDelay(MilliSeconds(1))
+{
+    SetDefault("ns3::LteRlcUm", "MaxTxBufferSize", UintegerValue(16 << 20));
+    SetDefault("ns3::LteRlcUm", "EnablePdcpDiscarding", BooleanValue(false));
+    SetDefault("ns3::LteEnbPhy", "TxPower", DoubleValue(43));
+    m_lte = CreateObject<LteHelper>();
+    m_epc = CreateObject<PointToPointEpcHelper>();
+    m_lte->SetEpcHelper(m_epc);
+    m_lte->SetPathlossModelType(TypeId::LookupByName("ns3::LogDistancePropagationLossModel"));
+    m_lte->SetPathlossModelAttribute("ReferenceLoss", DoubleValue(REFERENCE_LOSS));
+    SetPathLossExponent(3);
+    m_enb = CreateObject<Node>();
+    m_center = CreateObject<Node>();
+}
+
+Ptr<LteHelper>
+FederatedLteHelper::GetLteHelper() const
+{
+    return m_lte;
+}
+
+void
+FederatedLteHelper::SetPathLossExponent(double exponent)
+{
+    m_lte->SetPathlossModelAttribute("Exponent", DoubleValue(exponent));
+}
+
+void
+FederatedLteHelper::SetResourceBlocks(uint16_t blocks)
+{
+    m_resourceBlocks = blocks;
+}
+
+void
+FederatedLteHelper::SetWire(const DataRate& rate, const Time& delay)
+{
+    m_wireRate = rate;
+    m_wireDelay = delay;
+}
+
+void
+FederatedLteHelper::Install(const NodeContainer& devices)
+{
+    NS_ABORT_MSG_IF(m_enbDevice, "FederatedLteHelper: a cell is installed once");
+    NS_ABORT_MSG_IF(devices.GetN() > MAX_DEVICES,
+                    "FederatedLteHelper: " << devices.GetN() << " devices are too many for a cell");
+    for (auto node = devices.Begin(); node != devices.End(); ++node)
+    {
+        NS_ABORT_MSG_IF(!(*node)->GetObject<MobilityModel>(),
+                        "FederatedLteHelper: a device has no mobility model");
+    }
+    if (!m_enb->GetObject<MobilityModel>())
+    {
+        m_enb->AggregateObject(CreateObject<ConstantPositionMobilityModel>());
+    }
+
+    // The radio
+    m_lte->SetEnbDeviceAttribute("DlBandwidth", UintegerValue(m_resourceBlocks));
+    m_lte->SetEnbDeviceAttribute("UlBandwidth", UintegerValue(m_resourceBlocks));
+    m_enbDevice = m_lte->InstallEnbDevice(NodeContainer(m_enb)).Get(0);
+    m_ueDevices = m_lte->InstallUeDevice(devices);
+    if (!IsChanged("ns3::LteEnbRrc", "SrsPeriodicity"))
+    {
+        // Each device needs an offset of its own; one that connects again may hold two for a while.
+        uint32_t period = 320; // the longest in ns-3, in ms
+        for (uint32_t legal : {160, 80, 40})
+        {
+            period = legal > 2 * devices.GetN() ? legal : period;
+        }
+        DynamicCast<LteEnbNetDevice>(m_enbDevice)
+            ->GetRrc()
+            ->SetAttribute("SrsPeriodicity", UintegerValue(period));
+    }
+
+    // The wire
+    InternetStackHelper internet;
+    internet.SetIpv6StackInstall(false);
+    internet.Install(NodeContainer(NodeContainer(m_center), devices));
+    PointToPointHelper wire;
+    wire.SetDeviceAttribute("DataRate", DataRateValue(m_wireRate));
+    wire.SetChannelAttribute("Delay", TimeValue(m_wireDelay));
+    const NetDeviceContainer ends = wire.Install(m_epc->GetPgwNode(), m_center);
+    m_centerPort = ends.Get(1);
+    Ipv4AddressHelper addresses("1.0.0.0", "255.0.0.0");
+    const Ipv4InterfaceContainer interfaces = addresses.Assign(ends);
+    m_centerAddress = interfaces.GetAddress(1);
+
+    // Addresses and routes of the devices, which ns-3 takes from 7.0.0.0/8
+    Ipv4StaticRoutingHelper routing;
+    routing.GetStaticRouting(m_center->GetObject<Ipv4>())
+        ->AddNetworkRouteTo("7.0.0.0", "255.0.0.0", 1);
+    m_epc->AssignUeIpv4Address(m_ueDevices);
+    for (uint32_t i = 0; i < devices.GetN(); ++i)
+    {
+        const auto ipv4 = devices.Get(i)->GetObject<Ipv4>();
+        routing.GetStaticRouting(ipv4)->SetDefaultRoute(
+            m_epc->GetUeDefaultGatewayAddress(), ipv4->GetInterfaceForDevice(m_ueDevices.Get(i)));
+        m_lte->Attach(m_ueDevices.Get(i), m_enbDevice);
+    }
+    AssignStreams(DEFAULT_STREAM);
+}
+
+Ptr<LteLinkProbe>
+FederatedLteHelper::InstallProbe(FederatedHelper& federation) const
+{
+    NS_ABORT_MSG_IF(!m_enbDevice, "FederatedLteHelper: InstallProbe comes before Install");
+    std::map<Ptr<Node>, uint64_t> imsis;
+    for (uint32_t i = 0; i < m_ueDevices.GetN(); ++i)
+    {
+        const auto ue = DynamicCast<LteUeNetDevice>(m_ueDevices.Get(i));
+        imsis[ue->GetNode()] = ue->GetImsi();
+    }
+    const auto probe = CreateObject<LteLinkProbe>();
+    probe->Attach(m_enbDevice);
+    const NodeContainer nodes = federation.GetNodes();
+    for (uint32_t device = 0; device < nodes.GetN(); ++device)
+    {
+        const auto found = imsis.find(nodes.Get(device));
+        NS_ABORT_MSG_IF(found == imsis.end(),
+                        "FederatedLteHelper: device " << device << " is not in the cell");
+        probe->AddDevice(device, found->second);
+    }
+    federation.SetProbe(probe);
+    federation.SetDistanceReference(m_enb);
+    return probe;
+}
+
+Ptr<Node>
+FederatedLteHelper::GetCenter() const
+{
+    return m_center;
+}
+
+Ipv4Address
+FederatedLteHelper::GetCenterAddress() const
+{
+    return m_centerAddress;
+}
+
+Ptr<NetDevice>
+FederatedLteHelper::GetCenterPort() const
+{
+    return m_centerPort;
+}
+
+Ptr<Node>
+FederatedLteHelper::GetEnb() const
+{
+    return m_enb;
+}
+
+Ptr<NetDevice>
+FederatedLteHelper::GetEnbDevice() const
+{
+    return m_enbDevice;
+}
+
+const NetDeviceContainer&
+FederatedLteHelper::GetUeDevices() const
+{
+    return m_ueDevices;
+}
+
+int64_t
+FederatedLteHelper::AssignStreams(int64_t stream)
+{
+    NetDeviceContainer all(m_enbDevice);
+    all.Add(m_ueDevices);
+    return m_lte->AssignStreams(all, stream);
+}
+
+} // namespace ns3

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FEDERATED_LTE_HELPER_H
+#define FEDERATED_LTE_HELPER_H
+
+#include "ns3/data-rate.h"
+#include "ns3/ipv4-address.h"
+#include "ns3/lte-helper.h"
+#include "ns3/lte-link-probe.h"
+#include "ns3/net-device-container.h"
+#include "ns3/node-container.h"
+#include "ns3/nstime.h"
+#include "ns3/point-to-point-epc-helper.h"
+
+#include <cstdint>
+
+namespace ns3
+{
+
+class FederatedHelper;
+
+/**
+ * @ingroup federated
+ * @brief One LTE cell of IPv4 devices, and a center behind it on a wire.
+ *
+ * @verbatim
+    device )))  ((( eNB --- SGW --- PGW --- center
+    device )))
+   @endverbatim
+ *
+ * Everything goes over the default bearer of each device. Positions are those of the nodes'
+ * mobility models.
+ *
+ * ns-3's defaults suit small flows. Unless a user has changed the same default (Config::SetDefault,
+ * or an option such as --ns3::LteEnbPhy::TxPower=30), the constructor sets:
+ *
+ * - ns3::LteRlcUm::MaxTxBufferSize to 16 MiB instead of 10 KiB, because a model or an update waits
+ *   there for the radio;
+ * - ns3::LteRlcUm::EnablePdcpDiscarding, which newer releases have, to false: what has waited for
+ *   long is not dropped;
+ * - ns3::LteEnbPhy::TxPower to 43 dBm, that of a macro cell, instead of 30 dBm.
+ *
+ * Install() chooses ns3::LteEnbRrc::SrsPeriodicity by the number of devices, again unless its
+ * default was changed. The path loss is ns3::LogDistancePropagationLossModel with the reference
+ * loss of free space at 2.1 GHz and exponent 3; GetLteHelper() sets another one, fading, or the
+ * scheduler.
+ */
+class FederatedLteHelper
+{
+  public:
+    static constexpr uint32_t MAX_DEVICES = 319; //!< As many as sounding signals tell apart.
+
+    FederatedLteHelper();
+
+    FederatedLteHelper(const FederatedLteHelper&) = delete;
+    FederatedLteHelper& operator=(const FederatedLteHelper&) = delete;
+
+    /** @return what makes the cell, to be changed before Install(). */
+    Ptr<LteHelper> GetLteHelper() const;
+
+    /** @param exponent Of the log-distance path loss. */
+    void SetPathLossExponent(double exponent);
+
+    /** @param blocks Width of uplink and downlink: 6, 15, 25, 50, 75 or 100, which is 20 MHz. */
+    void SetResourceBlocks(uint16_t blocks);
+
+    /**
+     * @param rate Rate of the wire between PGW and center, 1 Gb/s if this is not called.
+     * @param delay Its delay, 1 ms if this is not called.
+     */
+    void SetWire(const DataRate& rate, const Time& delay);
+
+    /**
+     * Make the cell and the wire, install the internet stack and attach the devices, once.
+     * @param devices The devices: nodes with a mobility model, without internet stack.
+     */
+    void Install(const NodeContainer& devices);
+
+    /**
+     * Make a probe for the uplinks and tell the federation of it, and that distances are measured
+     * from the eNB; after Install(), and before that of the federation.
+     * @param federation Its devices are those of the cell, in any order.
+     * @return the probe.
+     */
+    Ptr<LteLinkProbe> InstallProbe(FederatedHelper& federation) const;
+
+    /** @return the center. */
+    Ptr<Node> GetCenter() const;
+
+    /** @return the address of the center. */
+    Ipv4Address GetCenterAddress() const;
+
+    /** @return the net device of the center, at its end of the wire. */
+    Ptr<NetDevice> GetCenterPort() const;
+
+    /** @return the node of the eNB, at the origin unless it has a mobility model at Install(). */
+    Ptr<Node> GetEnb() const;
+
+    /** @return the net device of the eNB. */
+    Ptr<NetDevice> GetEnbDevice() const;
+
+    /** @return the net devices of the devices, in their order. */
+    const NetDeviceContainer& GetUeDevices() const;
+
+    /**
+     * Fix the random streams in use, after Install(). Without this the helper fixes numbers of its
+     * own.
+     * @param stream First stream number.
+     * @return how many streams are used.
+     */
+    int64_t AssignStreams(int64_t stream);
+
+  private:
+    // Attributes
+    uint16_t m_resourceBlocks; //!< Of uplink and downlink.
+    DataRate m_wireRate;       //!< Between PGW and center.
+    Time m_wireDelay;          //!< Likewise.
+
+    // State
+    Ptr<LteHelper> m_lte;             //!< Makes the cell.
+    Ptr<PointToPointEpcHelper> m_epc; //!< Makes the network behind it.
+    Ptr<Node> m_enb;                  //!< The eNB.
+    Ptr<Node> m_center;               //!< The center.
+    Ipv4Address m_centerAddress;      //!< Its address.
+    Ptr<NetDevice> m_centerPort;      //!< Its end of the wire.
+    Ptr<NetDevice> m_enbDevice;       //!< The net device of the eNB.
+    NetDeviceContainer m_ueDevices;   //!< Those of the devices.
+};
+
+} // namespace ns3
+
+#endif // FEDERATED_LTE_HELPER_H
