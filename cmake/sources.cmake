@@ -257,6 +257,7 @@ set(federated_lte_headers
 set(federated_lte_tests
 )
 set(federated_lte_examples
+    federated-lte
 )
 
 set(federated_csma_modules

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+/*
+ * One LTE cell: SINR, lateness and the bit budget come from the channel.
+ *
+ *    device   device
+ *        \     /
+ *    (( eNB at the origin )) --- SGW --- PGW --- center
+ *        /     \
+ *    device   device
+ *
+ * Devices are uniform in a disc. The model goes to each participant in turn (unicast), paced at
+ * --downlink-rate, and waits at the eNB where the radio is slower. Updates come in granted slots
+ * that are planned with --uplink-rate. HARQ sends lost blocks again, so that a bad link is slow and
+ * its update late; very far devices are not reached at all.
+ *
+ * PREFIX-rounds.csv has a row a round: simulated time, train loss, test accuracy, B, granted and
+ * delivered bits, lost fraction, mean SINR, ... PREFIX-links.csv has a row for each selected device
+ * and round: SINR of its sounding signals at the eNB, sent and received fragments, weight,
+ * distance, transport blocks decoded and failed, ... With --pcap, PREFIX-*.pcap holds what the
+ * center sent and received.
+ *
+ *    federated-lte --radius=1000 --output=cell
+ */
+
+#include "ns3/data-rate.h"
+#include "ns3/federated-command-line.h"
+#include "ns3/federated-helper.h"
+#include "ns3/federated-lte-helper.h"
+#include "ns3/federated-scenario-options.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/point-to-point-helper.h"
+#include "ns3/simulator.h"
+
+#include <cmath>
+#include <iostream>
+#include <string>
+
+using namespace ns3;
+
+int
+main(int argc, char* argv[])
+{
+    FederatedScenarioOptions options;
+    options.devices = 20;
+    options.rounds = 10;
+    options.radius = 500;
+    options.deadline = Seconds(10);
+    std::string width = "100";
+    double downlinkRate = 40;
+    double uplinkRate = 10;
+    bool pcap = false;
+    FederatedCommandLine cmd(__FILE__, "One LTE cell; SINR, lateness and the bit budget emerge.");
+    options.AddTo(cmd);
+    cmd.AddChoice(
+        "width", "Resource blocks of the cell", width, {"6", "15", "25", "50", "75", "100"});
+    cmd.AddReal("downlink-rate", "Pace of the model, in Mb/s", downlinkRate, 0.001, 1000);
+    cmd.AddReal("uplink-rate", "Rate of the slots, in Mb/s", uplinkRate, 0.001, 1000);
+    cmd.AddFlag("pcap", "Write what the center sends and receives", pcap);
+    cmd.ParseOrExit(argc, argv);
+    options.ReadOrExit(cmd);
+    const std::string& output = options.output;
+    if (pcap && output.empty())
+    {
+        cmd.Fail("Option --pcap needs --output=PREFIX.");
+    }
+
+    FederatedHelper federation;
+    options.SetUp(federation, cmd);
+    const NodeContainer devices = federation.GetNodes();
+    if (devices.GetN() > FederatedLteHelper::MAX_DEVICES)
+    {
+        cmd.Fail("An LTE cell has at most " + std::to_string(FederatedLteHelper::MAX_DEVICES) +
+                 " devices, not " + std::to_string(devices.GetN()) + ".");
+    }
+    FederatedLteHelper lte;
+    lte.SetPathLossExponent(options.exponent);
+    lte.SetResourceBlocks(static_cast<uint16_t>(std::stoul(width)));
+    options.Place(devices, lte.GetEnb());
+    lte.Install(devices);
+    lte.InstallProbe(federation);
+    federation.SetCenterAttribute(
+        "DownlinkRate", DataRateValue(DataRate(static_cast<uint64_t>(1e6 * downlinkRate))));
+    federation.SetCenterAttribute("UplinkRate",
+                                  DataRateValue(DataRate(static_cast<uint64_t>(1e6 * uplinkRate))));
+    federation.Install(lte.GetCenter(), InetSocketAddress(lte.GetCenterAddress(), 4242));
+    federation.EnableProgress();
+    federation.StopWhenFinished();
+    std::string error;
+    if (!output.empty() && !federation.EnableTraces(output, error))
+    {
+        cmd.Fail(error);
+    }
+    if (pcap)
+    {
+        PointToPointHelper().EnablePcap(output, NetDeviceContainer(lte.GetCenterPort()));
+    }
+
+    Simulator::Run();
+    const auto traces = federation.GetTraceWriter();
+    if (!traces->IsComplete(error))
+    {
+        cmd.Fail(error);
+    }
+    const RoundRecord& last = traces->GetLastRound();
+    FederatedResultLine result = traces->GetResult();
+    result.AddText("algorithm", options.algorithm);
+    result.AddReal("mean_snr_db", 10 * std::log10(last.meanSnr));
+    result.AddReal("bit_budget", last.bitBudget);
+    result.AddReal("same_cell_epsilon", last.sameCellEpsilon);
+    Simulator::Destroy();
+    result.Print(std::cout);
+    return 0;
+}
