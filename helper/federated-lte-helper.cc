@@ -71,6 +71,7 @@ FederatedLteHelper::FederatedLteHelper()
     SetDefault("ns3::LteRlcUm", "MaxTxBufferSize", UintegerValue(16 << 20));
     SetDefault("ns3::LteRlcUm", "EnablePdcpDiscarding", BooleanValue(false));
     SetDefault("ns3::LteEnbPhy", "TxPower", DoubleValue(43));
+    SetDefault("ns3::LteUePhy", "DownlinkCqiPeriodicity", TimeValue(MilliSeconds(10)));
     m_lte = CreateObject<LteHelper>();
     m_epc = CreateObject<PointToPointEpcHelper>();
     m_lte->SetEpcHelper(m_epc);

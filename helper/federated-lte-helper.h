@@ -38,7 +38,10 @@ class FederatedHelper;
  *   there for the radio;
  * - ns3::LteRlcUm::EnablePdcpDiscarding, which newer releases have, to false: what has waited for
  *   long is not dropped;
- * - ns3::LteEnbPhy::TxPower to 43 dBm, that of a macro cell, instead of 30 dBm.
+ * - ns3::LteEnbPhy::TxPower to 43 dBm, that of a macro cell, instead of 30 dBm;
+ * - ns3::LteUePhy::DownlinkCqiPeriodicity to 10 ms instead of 1 ms, because the reports cost much
+ of
+ *   the computing time.
  *
  * Install() chooses ns3::LteEnbRrc::SrsPeriodicity by the number of devices, again unless its
  * default was changed. The path loss is ns3::LogDistancePropagationLossModel with the reference
