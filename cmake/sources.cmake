@@ -255,6 +255,7 @@ set(federated_lte_headers
     model/channel/lte-link-probe.h
 )
 set(federated_lte_tests
+    test/lte-test.cc
 )
 set(federated_lte_examples
     federated-lte
