@@ -245,6 +245,7 @@ set(federated_lte_modules
     spectrum
     propagation
     point-to-point
+    flow-monitor
 )
 set(federated_lte_sources
     helper/federated-lte-helper.cc

@@ -18,7 +18,7 @@
  * delivered bits, lost fraction, mean SINR, ... PREFIX-links.csv has a row for each selected device
  * and round: SINR of its sounding signals at the eNB, sent and received fragments, weight,
  * distance, transport blocks decoded and failed, ... With --pcap, PREFIX-*.pcap holds what the
- * center sent and received.
+ * center sent and received; --flowmon writes PREFIX-flowmon.xml.
  *
  *    federated-lte --radius=1000 --output=cell
  */
@@ -28,6 +28,7 @@
 #include "ns3/federated-helper.h"
 #include "ns3/federated-lte-helper.h"
 #include "ns3/federated-scenario-options.h"
+#include "ns3/flow-monitor-helper.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/simulator.h"
@@ -50,6 +51,7 @@ main(int argc, char* argv[])
     double downlinkRate = 40;
     double uplinkRate = 10;
     bool pcap = false;
+    bool flowmon = false;
     FederatedCommandLine cmd(__FILE__, "One LTE cell; SINR, lateness and the bit budget emerge.");
     options.AddTo(cmd);
     cmd.AddChoice(
@@ -57,12 +59,13 @@ main(int argc, char* argv[])
     cmd.AddReal("downlink-rate", "Pace of the model, in Mb/s", downlinkRate, 0.001, 1000);
     cmd.AddReal("uplink-rate", "Rate of the slots, in Mb/s", uplinkRate, 0.001, 1000);
     cmd.AddFlag("pcap", "Write what the center sends and receives", pcap);
+    cmd.AddFlag("flowmon", "Write the flows as XML", flowmon);
     cmd.ParseOrExit(argc, argv);
     options.ReadOrExit(cmd);
     const std::string& output = options.output;
-    if (pcap && output.empty())
+    if ((pcap || flowmon) && output.empty())
     {
-        cmd.Fail("Option --pcap needs --output=PREFIX.");
+        cmd.Fail("Options --pcap and --flowmon need --output=PREFIX.");
     }
 
     FederatedHelper federation;
@@ -95,12 +98,19 @@ main(int argc, char* argv[])
     {
         PointToPointHelper().EnablePcap(output, NetDeviceContainer(lte.GetCenterPort()));
     }
+    FlowMonitorHelper flows;
+    const Ptr<FlowMonitor> monitor =
+        flowmon ? flows.Install(NodeContainer(NodeContainer(lte.GetCenter()), devices)) : nullptr;
 
     Simulator::Run();
     const auto traces = federation.GetTraceWriter();
     if (!traces->IsComplete(error))
     {
         cmd.Fail(error);
+    }
+    if (monitor)
+    {
+        monitor->SerializeToXmlFile(output + "-flowmon.xml", false, false);
     }
     const RoundRecord& last = traces->GetLastRound();
     FederatedResultLine result = traces->GetResult();
