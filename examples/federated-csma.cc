@@ -156,6 +156,7 @@ main(int argc, char* argv[])
     federation.SetDeviceAttribute("MulticastGroup", AddressValue(group));
     federation.SetCenterAttribute("DownlinkRate", StringValue("80Mbps"));
     federation.SetCenterAttribute("UplinkRate", StringValue("80Mbps"));
+    federation.SetCenterAttribute("Guard", StringValue("500us"));
     if (!federation.Check(error))
     {
         cmd.Fail(error);
