@@ -7,19 +7,21 @@
 #include "ns3/simple-ref-count.h"
 #include "ns3/simulator.h"
 
+#include <vector>
+
 namespace ns3
 {
 
-/** The battery of one device, and what draws from it. */
-class FederatedEnergyHelper::Battery : public SimpleRefCount<FederatedEnergyHelper::Battery>
+/** What happens when the battery of one device is empty. */
+class FederatedEnergyHelper::Exit : public SimpleRefCount<FederatedEnergyHelper::Exit>
 {
   public:
-    /** It is empty. */
+    /** It is. */
     void HandleDepletion()
     {
         // Not at once: a radio may be in the middle of a change of state.
         Simulator::ScheduleNow(&FederatedDevice::Leave, device);
-        Simulator::Schedule(lastWords, &Battery::SwitchOff, Ptr<Battery>(this));
+        Simulator::Schedule(lastWords, &Exit::SwitchOff, Ptr<Exit>(this));
     }
 
     /** Switch the radios off. */
@@ -32,16 +34,41 @@ class FederatedEnergyHelper::Battery : public SimpleRefCount<FederatedEnergyHelp
     }
 
     Ptr<FederatedDevice> device;                        //!< The device.
-    Ptr<compat::EnergySource> source;                   //!< The energy source.
-    compat::DeviceEnergyModelContainer models;          //!< What draws.
-    NetDeviceContainer radios;                          //!< The radios among these.
+    NetDeviceContainer radios;                          //!< Its radios.
     FederatedEnergyHelper::SwitchOffCallback switchOff; //!< Switches one off.
     Time lastWords;                                     //!< Until that is done.
 };
 
+/**
+ * The energy sources, and what draws from them. They know no device: the trace writer, which
+ * devices refer to, asks here.
+ */
+class FederatedEnergyHelper::Meters : public SimpleRefCount<FederatedEnergyHelper::Meters>
+{
+  public:
+    /**
+     * @param device A device.
+     * @return the joules that it has used.
+     */
+    double GetUsed(uint32_t device)
+    {
+        // As the models count: the source rounds every step to nanojoules.
+        double joules = 0;
+        for (uint32_t i = 0; i < models.at(device).GetN(); ++i)
+        {
+            joules += models[device].Get(i)->GetTotalEnergyConsumption();
+        }
+        return joules;
+    }
+
+    std::vector<Ptr<compat::EnergySource>> sources;         //!< By device.
+    std::vector<compat::DeviceEnergyModelContainer> models; //!< By device.
+};
+
 FederatedEnergyHelper::FederatedEnergyHelper(double joules)
     : m_training("ns3::TrainingEnergyModel"),
-      m_lastWords(MilliSeconds(50))
+      m_lastWords(MilliSeconds(50)),
+      m_meters(Create<Meters>())
 {
     m_sources.Set("BasicEnergySourceInitialEnergyJ", DoubleValue(joules));
     m_sources.Set("PeriodicEnergyUpdateInterval", TimeValue(MilliSeconds(10)));
@@ -78,62 +105,52 @@ FederatedEnergyHelper::SetRadio(const std::shared_ptr<const DeviceEnergyModelHel
 void
 FederatedEnergyHelper::Install(const FederatedHelper& federation, const NetDeviceContainer& radios)
 {
-    NS_ABORT_MSG_IF(!m_batteries.empty(), "FederatedEnergyHelper: batteries are installed once");
+    NS_ABORT_MSG_IF(!m_meters->sources.empty(),
+                    "FederatedEnergyHelper: batteries are installed once");
     NS_ABORT_MSG_IF(!federation.GetTraceWriter(),
                     "FederatedEnergyHelper: Install comes before that of the federation");
     uint32_t installed = 0;
     for (const auto& device : federation.GetDevices())
     {
-        const auto battery = Create<Battery>();
-        battery->device = device;
-        battery->source = m_sources.Install(device->GetNode()).Get(0);
-        battery->switchOff = m_switchOff;
-        battery->lastWords = m_lastWords;
+        const auto source = m_sources.Install(device->GetNode()).Get(0);
+        const auto exit = Create<Exit>();
+        exit->device = device;
+        exit->switchOff = m_switchOff;
+        exit->lastWords = m_lastWords;
+        compat::DeviceEnergyModelContainer models;
         for (uint32_t i = 0; m_radio && i < radios.GetN(); ++i)
         {
             if (radios.Get(i)->GetNode() == device->GetNode())
             {
-                battery->models.Add(m_radio->Install(radios.Get(i), battery->source));
-                battery->radios.Add(radios.Get(i));
+                models.Add(m_radio->Install(radios.Get(i), source));
+                exit->radios.Add(radios.Get(i));
                 ++installed;
             }
         }
         const auto training = m_training.Create<TrainingEnergyModel>();
-        training->SetEnergySource(battery->source);
-        training->SetDepletionCallback(MakeCallback(&Battery::HandleDepletion, battery));
+        training->SetEnergySource(source);
+        training->SetDepletionCallback(MakeCallback(&Exit::HandleDepletion, exit));
         training->Attach(device);
-        battery->source->AppendDeviceEnergyModel(training);
-        battery->models.Add(training);
-        m_batteries.push_back(battery);
+        source->AppendDeviceEnergyModel(training);
+        models.Add(training);
+        m_meters->sources.push_back(source);
+        m_meters->models.push_back(models);
     }
     NS_ABORT_MSG_IF(m_radio && installed != radios.GetN(),
                     "FederatedEnergyHelper: a radio is on no node of the federation's devices");
-    federation.GetTraceWriter()->SetEnergyCallback(MakeBoundCallback(&GetUsedOf, m_batteries));
+    federation.GetTraceWriter()->SetEnergyCallback(MakeCallback(&Meters::GetUsed, m_meters));
 }
 
 Ptr<compat::EnergySource>
 FederatedEnergyHelper::GetSource(uint32_t device) const
 {
-    return m_batteries.at(device)->source;
+    return m_meters->sources.at(device);
 }
 
 double
 FederatedEnergyHelper::GetUsed(uint32_t device) const
 {
-    return GetUsedOf(m_batteries, device);
-}
-
-double
-FederatedEnergyHelper::GetUsedOf(std::vector<Ptr<Battery>> batteries, uint32_t device)
-{
-    // As the models count: the source rounds every step to nanojoules.
-    const auto& models = batteries.at(device)->models;
-    double joules = 0;
-    for (uint32_t i = 0; i < models.GetN(); ++i)
-    {
-        joules += models.Get(i)->GetTotalEnergyConsumption();
-    }
-    return joules;
+    return m_meters->GetUsed(device);
 }
 
 } // namespace ns3

@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace ns3
 {
@@ -107,17 +106,15 @@ class FederatedEnergyHelper
     double GetUsed(uint32_t device) const;
 
   private:
-    class Battery;
-
-    /** @return what a device used, as the trace writer asks for it. */
-    static double GetUsedOf(std::vector<Ptr<Battery>> batteries, uint32_t device);
+    class Exit;
+    class Meters;
 
     BasicEnergySourceHelper m_sources;                      //!< Makes the batteries.
     ObjectFactory m_training;                               //!< Makes the models of training.
     Time m_lastWords;                                       //!< Until the radio is switched off.
     std::shared_ptr<const DeviceEnergyModelHelper> m_radio; //!< May be null.
     SwitchOffCallback m_switchOff;                          //!< May be null.
-    std::vector<Ptr<Battery>> m_batteries;                  //!< By device.
+    Ptr<Meters> m_meters;                                   //!< Of all devices.
 };
 
 } // namespace ns3
