@@ -31,6 +31,11 @@ class FederatedHelper;
  * Everything goes over the default bearer of each device. Positions are those of the nodes'
  * mobility models.
  *
+ * ns-3 measures the uplink over the whole band, over which a device spreads its power: the wider
+ * the band, the smaller the cell. Its schedulers do not serve a device whose SINR is below about
+ * -2 dB, but keep resource blocks for it as long as it has something to send, which slows down the
+ * others.
+ *
  * ns-3's defaults suit small flows. Unless a user has changed the same default (Config::SetDefault,
  * or an option such as --ns3::LteEnbPhy::TxPower=30), the constructor sets:
  *
