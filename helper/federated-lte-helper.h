@@ -37,16 +37,16 @@ class FederatedHelper;
  * others.
  *
  * ns-3's defaults suit small flows. Unless a user has changed the same default (Config::SetDefault,
- * or an option such as --ns3::LteEnbPhy::TxPower=30), the constructor sets:
+ * or an option such as --ns3::LteEnbPhy::TxPower=46), the constructor sets the following. To have
+ * ns-3's own value again, set it behind the constructor: before it, it looks like no change.
  *
  * - ns3::LteRlcUm::MaxTxBufferSize to 16 MiB instead of 10 KiB, because a model or an update waits
  *   there for the radio;
  * - ns3::LteRlcUm::EnablePdcpDiscarding, which newer releases have, to false: what has waited for
  *   long is not dropped;
  * - ns3::LteEnbPhy::TxPower to 43 dBm, that of a macro cell, instead of 30 dBm;
- * - ns3::LteUePhy::DownlinkCqiPeriodicity to 10 ms instead of 1 ms, because the reports cost much
- of
- *   the computing time.
+ * - ns3::LteUePhy::DownlinkCqiPeriodicity to 10 ms instead of 1 ms: the reports cost much of the
+ *   computing time.
  *
  * Install() chooses ns3::LteEnbRrc::SrsPeriodicity by the number of devices, again unless its
  * default was changed. The path loss is ns3::LogDistancePropagationLossModel with the reference
