@@ -646,7 +646,9 @@ FederatedDevice::HandleGrant(const FederatedHeader& header, const uint8_t* paylo
     Time latest = session.deadline - session.slotLength - session.trainingTime;
     if (m_incomplete == USE_PREVIOUS)
     {
-        latest = std::min(latest, session.slotStart - session.trainingTime); // to be in time for it
+        // To be in time for the slot, if the grant came in time for that.
+        const Time inTime = session.slotStart - session.trainingTime;
+        latest = std::min(latest, std::max(inTime, now + m_repairDelay));
     }
     if (latest <= now)
     {

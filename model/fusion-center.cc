@@ -904,7 +904,7 @@ FusionCenter::GetGoodput(uint32_t device, const Member& member) const
 }
 
 BitBudgetContext
-FusionCenter::GetBudgetContext() const
+FusionCenter::GetBudgetContext(uint32_t participants) const
 {
     BitBudgetContext context;
     context.round = m_round;
@@ -919,7 +919,7 @@ FusionCenter::GetBudgetContext() const
             secondsPerBit += 1 / GetGoodput(device, member);
         }
     }
-    const int64_t devices = std::min(m_participants, m_joined);
+    const int64_t devices = std::min(participants, m_joined);
     const int64_t models = m_downlink == UNICAST ? devices : 1;
     const Time planned =
         m_grantSpacing * devices + GetModelTime() * models + m_repairTime + training + m_guard;
@@ -927,6 +927,25 @@ FusionCenter::GetBudgetContext() const
     context.uplinkSeconds = std::max(m_deadline - trained, Time(0)).GetSeconds();
     context.rate = m_joined > 0 ? m_joined / secondsPerBit : 0;
     return context;
+}
+
+uint32_t
+FusionCenter::FitBudget(const std::vector<ClusterGroup>& clusters)
+{
+    // The fewer models are sent one after the other, the more time there is for updates.
+    uint32_t participants = m_participants;
+    while (true)
+    {
+        m_roundContext = GetBudgetContext(participants);
+        m_roundBudget = m_budget->GetBudget(m_roundContext);
+        const uint32_t feasible =
+            ClusterSizePolicy::LargestFeasible(clusters, participants, m_roundBudget);
+        if (feasible > 0 || participants == 1 || m_downlink != UNICAST)
+        {
+            return feasible;
+        }
+        --participants;
+    }
 }
 
 std::vector<uint32_t>
@@ -975,10 +994,18 @@ FusionCenter::Select()
             numbers.push_back(m);
         }
     }
-    m_roundContext = GetBudgetContext();
-    m_roundBudget = m_budget->GetBudget(m_roundContext);
-    const uint32_t participants =
-        ClusterSizePolicy::LargestFeasible(clusters, m_participants, m_roundBudget);
+    uint32_t participants = FitBudget(clusters);
+    while (participants == 0 && clusters.size() > 1)
+    {
+        // B does not even carry a device of each group: do without the most expensive one.
+        const auto most = std::max_element(clusters.begin(),
+                                           clusters.end(),
+                                           [](const ClusterGroup& x, const ClusterGroup& y)
+                                           { return x.wireBits < y.wireBits; });
+        numbers.erase(numbers.begin() + (most - clusters.begin()));
+        clusters.erase(most);
+        participants = FitBudget(clusters);
+    }
     std::vector<uint32_t> selected;
     if (participants == 0)
     {
@@ -1751,10 +1778,7 @@ FusionCenter::Summarize(RoundRecord& record)
     {
         record.meanSigma = sigmaSum / sigmaCount;
     }
-    if (record.received > 0)
-    {
-        m_trainingEnd = trainingEnd;
-    }
+    m_trainingEnd = trainingEnd; // 0, unknown, if nobody answered
     record.sameCellEpsilon = m_mostAnswered * dimension * GetCoordinateEpsilon();
     for (std::size_t reason = 0; reason < DROP_REASONS; ++reason)
     {

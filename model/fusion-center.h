@@ -492,8 +492,18 @@ class FusionCenter : public Application
      */
     double GetGoodput(uint32_t device, const Member& member) const;
 
-    /** @return what is known about the uplink when a round begins. */
-    BitBudgetContext GetBudgetContext() const;
+    /**
+     * @param participants How many devices are to take part.
+     * @return what is known about the uplink when a round begins.
+     */
+    BitBudgetContext GetBudgetContext(uint32_t participants) const;
+
+    /**
+     * Find B, and how many devices it carries.
+     * @param clusters The groups.
+     * @return N, or as many as B allows.
+     */
+    uint32_t FitBudget(const std::vector<ClusterGroup>& clusters);
 
     /** @return the time that it takes to send the model once. */
     Time GetModelTime() const;
@@ -574,7 +584,7 @@ class FusionCenter : public Application
     BitBudgetContext m_roundContext;         //!< What was known of the uplink when it began.
     double m_roundBudget = 0;                //!< Its B.
     Time m_trainingEnd;                      //!< When the last one had trained, from the start of
-                                             //!< the last round that somebody answered.
+                                             //!< the last round; 0: nobody answered.
     std::map<uint32_t, std::unique_ptr<Participant>> m_participantsOfRound; //!< By identifier.
     uint32_t m_unanswered = 0;            //!< Participants that have not answered.
     std::vector<Fragment> m_modelPlan;    //!< How the model is cut.
