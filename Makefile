@@ -14,14 +14,16 @@ else
 FLAGS += -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g"
 endif
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja $(FLAGS) -Wno-dev --log-level=WARNING
-ALGORITHMS = fwo-cso alg1 laplacesq
+ALGORITHMS = alg1 fwo fwo-cso
+PAPER_ALGORITHMS = fwo-cso alg1 laplacesq
 SOURCES = $(shell git ls-files '*.h' '*.cc')
 
 .DEFAULT_GOAL := help
-.PHONY: help run study test build data bench format format-check lint docs clean
+.PHONY: help run paper study test build data bench format format-check lint docs clean
 
 help:
-	@echo 'make run           install, build, get MNIST, run the paper in three ways into results/'
+	@echo 'make run           install, build, get MNIST, run a wifi cell in three ways into results/'
+	@echo 'make paper         the same over ideal links, with the noise of the paper'
 	@echo 'make study         install, build, get MNIST, study the radius of a wifi cell into results/'
 	@echo 'make test          install, build everything with warnings as errors, run every test'
 	@echo 'make build         install and build the library and the examples'
@@ -36,10 +38,19 @@ help:
 run: build data
 	@mkdir -p results
 	set -e; for algorithm in $(ALGORITHMS); do \
+	    $(BUILD)/examples/federated-wifi --devices=40 --rounds=15 --radius=60 --fading=rayleigh \
+	        --algorithm=$$algorithm --output=results/wifi-$$algorithm; \
+	done
+	tools/plot --output=results/wifi.png --title="A wifi cell of 40 devices within 60 m" \
+	    $(foreach algorithm,$(ALGORITHMS),$(algorithm)=results/wifi-$(algorithm))
+
+paper: build data
+	@mkdir -p results
+	set -e; for algorithm in $(PAPER_ALGORITHMS); do \
 	    $(BUILD)/examples/federated-paper --profile=sound --algorithm=$$algorithm \
 	        --output=results/$$algorithm; \
 	done
-	tools/plot --output=results/accuracy.png $(ALGORITHMS:%=results/%)
+	tools/plot --output=results/accuracy.png $(PAPER_ALGORITHMS:%=results/%)
 
 study: build data
 	tools/study-distance --jobs=$(JOBS) --program=$(BUILD)/examples/federated-wifi
