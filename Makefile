@@ -72,7 +72,8 @@ data:
 bench: data
 	@tools/install-dependencies build bench
 	$(CONFIGURE)
-	cmake --build $(BUILD) -j $(JOBS) --target federated-bench packet-bench examples
+	cmake --build $(BUILD) -j $(JOBS) --target federated-bench packet-bench wifi-bench \
+	    examples
 	bench/run $(BUILD)
 	bench/applications $(BUILD)
 

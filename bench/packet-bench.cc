@@ -14,6 +14,8 @@
  *   packet-bench
  */
 
+#include "cpu-seconds.h"
+
 #include "ns3/address.h"
 #include "ns3/federated-device.h"
 #include "ns3/fusion-center.h"
@@ -33,7 +35,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -55,14 +56,6 @@ void
 CountPacket(Ptr<const Packet>)
 {
     ++g_packets;
-}
-
-double
-GetCpuSeconds()
-{
-    timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 NodeContainer
