@@ -1749,10 +1749,11 @@ FusionCenter::Summarize(RoundRecord& record)
             record.deliveredBits +=
                 participant->wireBits * static_cast<double>(coordinates) / dimension;
             m_mostAnswered = std::max(m_mostAnswered, ++participant->member->answered);
-            // Who begins behind the start of its slot was not ready before.
-            const bool isLate = link.firstReceived > participant->slotStart + m_guard;
-            trainingEnd = std::max(
-                trainingEnd, (isLate ? link.firstReceived : participant->ready) - m_roundStart);
+            // Who begins late was ready later than planned by as much; its slot itself may have
+            // been planned for long after that, behind those of others.
+            const Time late = link.firstReceived - participant->slotStart - m_guard;
+            trainingEnd =
+                std::max(trainingEnd, participant->ready + std::max(late, Time(0)) - m_roundStart);
             if (std::isfinite(link.snr))
             {
                 snrSum += link.snr;
