@@ -149,6 +149,7 @@ set(federated_headers
 set(federated_test_sources
     test/allocation-counter.cc
     test/bit-packer-test.cc
+    test/channel-federation-test.cc
     test/channel-test.cc
     test/cluster-sizes-test.cc
     test/convergence-bound-test.cc
