@@ -28,7 +28,7 @@
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-header.h"
 #include "ns3/federated-helper.h"
-#include "ns3/federated-number.h"
+#include "ns3/federated-scenario-options.h"
 #include "ns3/goodput-probe.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
@@ -77,92 +77,46 @@ Introduce(const Ptr<NetDevice>& to, const Ptr<NetDevice>& who, const Ipv4Address
     entry->MarkPermanent();
 }
 
-/** @return what is wrong with a bit budget, in words that follow it; empty if nothing. */
-std::string
-CheckBudget(const std::string& value)
-{
-    double bits = 0;
-    const bool right = value == "measured" || (FederatedNumber::ReadReal(value, bits) && bits >= 0);
-    return right ? "" : "is neither measured nor a number from 0 on";
-}
-
 } // namespace
 
 int
 main(int argc, char* argv[])
 {
-    uint32_t devices = 40;
-    uint32_t participants = 10;
-    uint32_t rounds = 20;
+    FederatedScenarioOptions options;
+    options.rounds = 20;
+    options.budget = "30";
     double loss = 0;
-    Time deadline = Seconds(4);
-    std::string profile = "sound";
-    std::string algorithm = "fwo-cso";
-    double epsilon = 1e-6;
-    std::string budget = "30";
-    uint32_t threads = 0;
     bool pcap = false;
     bool ascii = false;
-    std::string data = "data/mnist";
-    std::string output;
     FederatedCommandLine cmd(__FILE__, "A federation on one CSMA segment, the wired reference.");
-    cmd.AddCount("devices", "Number of devices, half of them with 2 bits", devices, 2, 1000);
-    cmd.AddCount("participants", "Devices that take part in a round", participants, 2, 1000);
-    cmd.AddCount("rounds", "Number of rounds", rounds, 1, 1000000);
+    options.AddFederation(cmd);
     cmd.AddReal("loss", "Probability that a frame to the center is lost", loss, 0, 0.99);
-    cmd.AddTime("deadline", "Longest round", deadline, MilliSeconds(1), Hours(1000));
-    cmd.AddChoice("profile", "How the paper is read", profile, FederatedHelper::GetProfiles());
-    cmd.AddChoice("algorithm", "What is run", algorithm, FederatedHelper::GetAlgorithms());
-    cmd.AddReal("epsilon", "Same-cell epsilon of a coordinate", epsilon, 1e-12, 100);
-    cmd.AddText("budget", "Bits a coordinate of a round, or measured", budget, CheckBudget);
-    cmd.AddCount("threads", "Threads that train and evaluate, 0 for all cores", threads, 0, 1024);
     cmd.AddFlag("pcap", "Write what the center sends and receives", pcap);
     cmd.AddFlag("ascii", "Write the events of the center's net device", ascii);
-    cmd.AddData(data);
-    cmd.AddOutput(output);
     cmd.ParseOrExit(argc, argv);
+    options.ReadOrExit(cmd);
+    const std::string& output = options.output;
+    if (options.noise == "snr")
+    {
+        cmd.Fail("Option --noise=snr needs radios; a wire has no SNR.");
+    }
     if ((pcap || ascii) && output.empty())
     {
         cmd.Fail("Options --pcap and --ascii need --output=PREFIX.");
     }
 
-    std::string error;
-    const FederatedData sets = FederatedData::LoadDirectory(data, error);
-    if (!sets.train)
-    {
-        cmd.Fail(error);
-    }
-    NodeContainer center(1);
-    NodeContainer coarse(devices / 2);
-    NodeContainer fine(devices - devices / 2);
-    const InetSocketAddress group(Ipv4Address("239.1.1.1"), 4243);
     FederatedHelper federation;
-    federation.SetProfile(profile);
-    federation.SetAlgorithm(algorithm);
-    federation.SetEpsilon(epsilon);
-    federation.AddGroup(coarse, 2);
-    federation.AddGroup(fine, 4);
-    federation.SetData(sets);
-    federation.SetTaskAttribute("Threads", UintegerValue(threads));
-    federation.SetCenterAttribute("BitBudget",
-                                  StringValue(budget == "measured"
-                                                  ? "ns3::MeasuredBitBudget"
-                                                  : "ns3::FixedBitBudget[Bits=" + budget + "]"));
-    federation.SetCenterAttribute("Participants", UintegerValue(participants));
-    federation.SetCenterAttribute("Rounds", UintegerValue(rounds));
-    federation.SetCenterAttribute("Deadline", TimeValue(deadline));
+    options.SetUp(federation, cmd);
+    const InetSocketAddress group(Ipv4Address("239.1.1.1"), 4243);
     federation.SetCenterAttribute("Downlink", StringValue("multicast"));
     federation.SetCenterAttribute("MulticastGroup", AddressValue(group));
     federation.SetDeviceAttribute("MulticastGroup", AddressValue(group));
     federation.SetCenterAttribute("DownlinkRate", StringValue("80Mbps"));
     federation.SetCenterAttribute("UplinkRate", StringValue("80Mbps"));
     federation.SetCenterAttribute("Guard", StringValue("500us"));
-    if (!federation.Check(error))
-    {
-        cmd.Fail(error);
-    }
 
-    const NodeContainer nodes(center, coarse, fine);
+    NodeContainer center(1);
+    const NodeContainer nodes(center, federation.GetNodes());
     CsmaHelper csma;
     csma.SetChannelAttribute("DataRate", StringValue("100Mbps"));
     csma.SetChannelAttribute("Delay", StringValue("5us"));
@@ -177,7 +131,7 @@ main(int argc, char* argv[])
     Ipv4StaticRoutingHelper().SetDefaultMulticastRoute(center.Get(0), ports.Get(0));
     const auto probe = CreateObject<GoodputProbe>();
     probe->Attach(center.Get(0));
-    for (uint32_t i = 0; i < devices; ++i)
+    for (uint32_t i = 0; i + 1 < nodes.GetN(); ++i)
     {
         probe->AddDevice(i, interfaces.GetAddress(i + 1));
         Introduce(ports.Get(0), ports.Get(i + 1), interfaces.GetAddress(i + 1));
@@ -196,6 +150,7 @@ main(int argc, char* argv[])
         ports.Get(0)->SetAttribute("ReceiveErrorModel", PointerValue(errors));
         ports.Get(0)->TraceConnectWithoutContext("PhyRxDrop", MakeCallback(&CountDrop));
     }
+    std::string error;
     if (!output.empty() && !federation.EnableTraces(output, error))
     {
         cmd.Fail(error);
@@ -216,7 +171,7 @@ main(int argc, char* argv[])
         cmd.Fail(error);
     }
     FederatedResultLine result = traces->GetResult();
-    result.AddText("algorithm", algorithm);
+    result.AddText("algorithm", options.algorithm);
     result.AddReal("bit_budget", traces->GetLastRound().bitBudget);
     result.AddCount("sent_fragments", traces->GetSentFragments());
     result.AddCount("received_fragments", traces->GetReceivedFragments());

@@ -25,6 +25,7 @@
 #include "ns3/double.h"
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-helper.h"
+#include "ns3/federated-scenario-options.h"
 #include "ns3/global-value.h"
 #include "ns3/goodput-probe.h"
 #include "ns3/inet6-socket-address.h"
@@ -33,9 +34,7 @@
 #include "ns3/ipv6-interface.h"
 #include "ns3/ipv6-l3-protocol.h"
 #include "ns3/lr-wpan-helper.h"
-#include "ns3/mobility-helper.h"
 #include "ns3/ndisc-cache.h"
-#include "ns3/position-allocator.h"
 #include "ns3/propagation-delay-model.h"
 #include "ns3/propagation-loss-model.h"
 #include "ns3/simulator.h"
@@ -100,56 +99,34 @@ Introduce(const Ptr<NetDevice>& to, const Ptr<NetDevice>& who, const Ipv6Address
 int
 main(int argc, char* argv[])
 {
-    uint32_t devices = 6;
-    uint32_t participants = 4;
-    uint32_t rounds = 10;
-    double radius = 20;
-    Time deadline = Minutes(5);
-    std::string profile = "sound";
-    std::string algorithm = "fwo-cso";
+    FederatedScenarioOptions options;
+    options.devices = 6;
+    options.participants = 4;
+    options.rounds = 10;
+    options.radius = 20;
+    options.deadline = Minutes(5);
+    options.budget = "12"; // three bits a coordinate for each participant, as in the paper
+    options.timePerSample = MilliSeconds(10); // a microcontroller
     bool pcap = false;
-    std::string data = "data/mnist";
-    std::string output;
     FederatedCommandLine cmd(__FILE__, "A federation over IEEE 802.15.4 radios.");
-    cmd.AddCount("devices", "Number of devices, half of them with 2 bits", devices, 2, 100);
-    cmd.AddCount("participants", "Devices that take part in a round", participants, 2, 100);
-    cmd.AddCount("rounds", "Number of rounds", rounds, 1, 1000000);
-    cmd.AddReal("radius", "Radius of the disc in meters", radius, 0.1, 1000);
-    cmd.AddTime("deadline", "Longest round", deadline, MilliSeconds(1), Hours(1000));
-    cmd.AddChoice("profile", "How the paper is read", profile, FederatedHelper::GetProfiles());
-    cmd.AddChoice("algorithm", "What is run", algorithm, FederatedHelper::GetAlgorithms());
+    options.AddFederation(cmd);
+    options.AddPlaces(cmd);
     cmd.AddFlag("pcap", "Write the frames of the center", pcap);
-    cmd.AddData(data);
-    cmd.AddOutput(output);
     cmd.ParseOrExit(argc, argv);
+    options.ReadOrExit(cmd);
+    const std::string& output = options.output;
+    if (options.noise == "snr")
+    {
+        cmd.Fail("Option --noise=snr needs the SNR of the links, which is not measured here.");
+    }
     if (pcap && output.empty())
     {
         cmd.Fail("Option --pcap needs --output=PREFIX.");
     }
 
-    std::string error;
-    const FederatedData sets = FederatedData::LoadDirectory(data, error);
-    if (!sets.train)
-    {
-        cmd.Fail(error);
-    }
-    NodeContainer center(1);
-    NodeContainer coarse(devices / 2);
-    NodeContainer fine(devices - devices / 2);
     FederatedHelper federation;
-    federation.SetProfile(profile);
-    federation.SetAlgorithm(algorithm);
-    federation.AddGroup(coarse, 2);
-    federation.AddGroup(fine, 4);
-    federation.SetData(sets);
     federation.SetTaskAttribute("Model", StringValue("ns3::LogisticModel"));
-    // Three bits a coordinate for each participant, as in the paper.
-    federation.SetCenterAttribute(
-        "BitBudget",
-        StringValue("ns3::FixedBitBudget[Bits=" + std::to_string(3 * participants) + "]"));
-    federation.SetCenterAttribute("Participants", UintegerValue(participants));
-    federation.SetCenterAttribute("Rounds", UintegerValue(rounds));
-    federation.SetCenterAttribute("Deadline", TimeValue(deadline));
+    options.SetUp(federation, cmd);
     federation.SetCenterAttribute("JoinTimeout", StringValue("1min"));
     // With backoff and acknowledgments the radio carries 100 kb/s of messages; the center sends the
     // model to others while a device sends its update.
@@ -161,32 +138,17 @@ main(int argc, char* argv[])
     federation.SetDeviceAttribute("ControlTimeout", StringValue("500ms"));
     federation.SetCenterAttribute("FragmentSize", UintegerValue(100));
     federation.SetDeviceAttribute("FragmentSize", UintegerValue(100));
-    // A microcontroller.
-    federation.SetDeviceAttribute("TimePerSample",
-                                  StringValue("ns3::ConstantRandomVariable[Constant=0.01]"));
     federation.SetJoinSpacing(MilliSeconds(200));
-    if (!federation.Check(error))
-    {
-        cmd.Fail(error);
-    }
 
     // All nodes would look for duplicates of their addresses in the same instant, and collide.
     Config::SetDefault("ns3::Icmpv6L4Protocol::DAD", BooleanValue(false));
-    const NodeContainer nodes(center, coarse, fine);
-    auto disc = CreateObject<UniformDiscPositionAllocator>();
-    disc->SetRho(radius);
-    disc->AssignStreams(1);
-    auto positions = CreateObject<ListPositionAllocator>();
-    positions->Add(Vector(0, 0, 0));
-    for (uint32_t i = 0; i < devices; ++i)
-    {
-        positions->Add(disc->GetNext());
-    }
-    MobilityHelper mobility;
-    mobility.SetPositionAllocator(positions);
-    mobility.Install(nodes);
+    NodeContainer center(1);
+    const NodeContainer nodes(center, federation.GetNodes());
+    options.Place(federation.GetNodes(), center.Get(0));
+    auto loss = CreateObject<LogDistancePropagationLossModel>();
+    loss->SetPathLossExponent(options.exponent);
     auto channel = CreateObject<SingleModelSpectrumChannel>();
-    channel->AddPropagationLossModel(CreateObject<LogDistancePropagationLossModel>());
+    channel->AddPropagationLossModel(loss);
     channel->SetPropagationDelayModel(CreateObject<ConstantSpeedPropagationDelayModel>());
     LrWpanHelper lrWpan;
     lrWpan.SetChannel(channel);
@@ -207,7 +169,7 @@ main(int argc, char* argv[])
 
     const auto probe = CreateObject<GoodputProbe>();
     probe->Attach(center.Get(0));
-    for (uint32_t i = 0; i < devices; ++i)
+    for (uint32_t i = 0; i + 1 < nodes.GetN(); ++i)
     {
         probe->AddDevice(i, interfaces.GetAddress(i + 1, 1));
         Introduce(ports.Get(0), ports.Get(i + 1), interfaces.GetAddress(i + 1, 1));
@@ -218,6 +180,7 @@ main(int argc, char* argv[])
     federation.GetCenter()->TraceConnectWithoutContext("RoundEnd", MakeCallback(&CountUpdates));
     federation.EnableProgress();
     federation.StopWhenFinished();
+    std::string error;
     if (!output.empty() && !federation.EnableTraces(output, error))
     {
         cmd.Fail(error);
@@ -235,7 +198,7 @@ main(int argc, char* argv[])
         cmd.Fail(error);
     }
     FederatedResultLine result = traces->GetResult();
-    result.AddText("algorithm", algorithm);
+    result.AddText("algorithm", options.algorithm);
     result.AddCount("granted_updates", g_granted);
     result.AddCount("complete_updates", g_complete);
     Simulator::Destroy();

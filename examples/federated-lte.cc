@@ -55,7 +55,8 @@ main(int argc, char* argv[])
     bool pcap = false;
     bool flowmon = false;
     FederatedCommandLine cmd(__FILE__, "One LTE cell; SINR, lateness and the bit budget emerge.");
-    options.AddTo(cmd);
+    options.AddFederation(cmd);
+    options.AddPlaces(cmd);
     cmd.AddChoice(
         "width", "Resource blocks of the cell", width, {"6", "15", "25", "50", "75", "100"});
     cmd.AddReal("downlink-rate", "Pace of the model, in Mb/s", downlinkRate, 0.001, 1000);

@@ -60,7 +60,8 @@ main(int argc, char* argv[])
     bool flowmon = false;
     bool anim = false;
     FederatedCommandLine cmd(__FILE__, "One wifi cell; SNR, loss and the bit budget emerge.");
-    options.AddTo(cmd);
+    options.AddFederation(cmd);
+    options.AddPlaces(cmd);
     cmd.AddChoice("mode", "Kind of cell", mode, {"adhoc", "infrastructure"});
     cmd.AddChoice("center", "Center in the access point or on a wire", center, {"ap", "wire"});
     cmd.AddChoice("width", "Channel width in MHz", width, {"20", "40", "80", "160"});

@@ -28,15 +28,12 @@ constexpr int64_t POSITION_STREAM = 2000; // of the first positions; those of wa
 } // namespace
 
 void
-FederatedScenarioOptions::AddTo(FederatedCommandLine& cmd)
+FederatedScenarioOptions::AddFederation(FederatedCommandLine& cmd)
 {
     cmd.AddCount("devices", "Number of devices, half of them with 2 bits", devices, 2, MAX_DEVICES);
     cmd.AddText("groups", "Devices and their bits, as 50x2,50x4, instead of --devices", groups);
     cmd.AddCount("participants", "Devices that take part in a round", participants, 1, MAX_DEVICES);
     cmd.AddCount("rounds", "Number of rounds", rounds, 1, 1000000);
-    cmd.AddReal("radius", "Radius of the disc with the devices, in m", radius, 0.1, 100000);
-    cmd.AddReal("speed", "Speed of the devices, in m/s", speed, 0, 1000);
-    cmd.AddReal("exponent", "Exponent of the path loss", exponent, 1, 10);
     cmd.AddTime("deadline", "Longest round", deadline, MilliSeconds(1), Hours(1000));
     cmd.AddTime("time-per-sample", "Training time of a sample", timePerSample, Time(0), Hours(1));
     cmd.AddChoice("profile", "Reading of the paper", profile, FederatedHelper::GetProfiles());
@@ -59,6 +56,14 @@ FederatedScenarioOptions::AddTo(FederatedCommandLine& cmd)
     cmd.AddCount("threads", "Threads that train and evaluate, 0 for all cores", threads, 0, 1024);
     cmd.AddData(data);
     cmd.AddOutput(output);
+}
+
+void
+FederatedScenarioOptions::AddPlaces(FederatedCommandLine& cmd)
+{
+    cmd.AddReal("radius", "Radius of the disc with the devices, in m", radius, 0.1, 100000);
+    cmd.AddReal("speed", "Speed of the devices, in m/s", speed, 0, 1000);
+    cmd.AddReal("exponent", "Exponent of the path loss", exponent, 1, 10);
 }
 
 bool

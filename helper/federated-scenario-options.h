@@ -19,12 +19,13 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief The options that the examples with a cell of devices share, and what follows from them.
+ * @brief The options that examples of scenarios share, and what follows from them.
  *
  * @code
     FederatedScenarioOptions options;
     options.radius = 25;
-    options.AddTo(cmd);
+    options.AddFederation(cmd);
+    options.AddPlaces(cmd);
     cmd.ParseOrExit(argc, argv);
     options.ReadOrExit(cmd);
     FederatedHelper federation;
@@ -42,8 +43,17 @@ class FederatedScenarioOptions
         unsigned bits;    //!< b.
     };
 
-    /** @param cmd The command line, which gets the options with the values here as defaults. */
-    void AddTo(FederatedCommandLine& cmd);
+    /**
+     * Add the options of a federation, with the values here as defaults.
+     * @param cmd The command line.
+     */
+    void AddFederation(FederatedCommandLine& cmd);
+
+    /**
+     * Add the options of the places of devices.
+     * @param cmd The command line.
+     */
+    void AddPlaces(FederatedCommandLine& cmd);
 
     /**
      * Understand what was given, once it is parsed; exit with a sentence if that fails.
