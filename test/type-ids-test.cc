@@ -55,7 +55,10 @@ TEST(TypeIds, EveryStrategyOfTheModuleIsThere)
              "ns3::LearningTask",
              "ns3::NoLinkNoise",
              "ns3::FixedLinkNoise",
+             "ns3::SnrLinkNoise",
              "ns3::FixedBitBudget",
+             "ns3::MeasuredBitBudget",
+             "ns3::GoodputProbe",
          })
     {
         EXPECT_EQ(names.count(name), 1U) << name;
