@@ -42,6 +42,24 @@ const char* const CELL_MASK = "255.255.0.0";
 const char* const CELL_BROADCAST = "10.1.255.255";
 const char* const MULTICAST_GROUP = "239.255.42.42";
 
+/**
+ * Fill an entry of an ARP cache, for ever.
+ * @param device Whose cache; it may own the callback that calls this.
+ * @param address The address.
+ * @param mac What it stands for.
+ */
+void
+AddArpEntry(NetDevice* device, Ipv4Address address, Address mac)
+{
+    const auto ipv4 = device->GetNode()->GetObject<Ipv4L3Protocol>();
+    const auto interface = ipv4->GetInterface(ipv4->GetInterfaceForDevice(device));
+    const auto cache = interface->GetArpCache();
+    ArpCache::Entry* entry = cache->Lookup(address);
+    entry = entry ? entry : cache->Add(address);
+    entry->SetMacAddress(mac);
+    entry->MarkPermanent();
+}
+
 } // namespace
 
 FederatedWifiHelper::FederatedWifiHelper()
@@ -293,7 +311,6 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
             station->SetAttribute("WaitBeaconTimeout", TimeValue(wait));
         }
     }
-    AssignStreams(DEFAULT_STREAM);
 
     InternetStackHelper internet; // static routing alone would not deliver what came to a group
     internet.SetIpv6StackInstall(false);
@@ -320,6 +337,7 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
     {
         FillArpCaches();
     }
+    AssignStreams(DEFAULT_STREAM);
 }
 
 void
@@ -351,14 +369,13 @@ FederatedWifiHelper::FillArpCaches() const
 {
     const auto add = [](const Ptr<NetDevice>& at, const Ptr<NetDevice>& other)
     {
-        const auto ipv4 = at->GetNode()->GetObject<Ipv4L3Protocol>();
-        const auto interface = ipv4->GetInterface(ipv4->GetInterfaceForDevice(at));
         const auto others = other->GetNode()->GetObject<Ipv4>();
         const Ipv4Address address =
             others->GetAddress(others->GetInterfaceForDevice(other), 0).GetLocal();
-        ArpCache::Entry* entry = interface->GetArpCache()->Add(address);
-        entry->SetMacAddress(other->GetAddress());
-        entry->MarkPermanent();
+        AddArpEntry(PeekPointer(at), address, other->GetAddress());
+        // A cache is flushed when its device associates, by a callback that was added before.
+        at->AddLinkChangeCallback(
+            MakeBoundCallback(&AddArpEntry, PeekPointer(at), address, other->GetAddress()));
     };
     for (uint32_t i = 0; i < m_devices.GetN(); ++i)
     {
@@ -469,6 +486,12 @@ FederatedWifiHelper::AssignStreams(int64_t stream)
     next += YansWifiChannelHelper().AssignStreams(m_channel, next);
     next += WifiHelper().AssignStreams(m_receiver, next);
     next += WifiHelper().AssignStreams(m_devices, next);
+    NodeContainer nodes(m_accessPoint);
+    for (uint32_t i = 0; i < m_devices.GetN(); ++i)
+    {
+        nodes.Add(m_devices.Get(i)->GetNode());
+    }
+    next += InternetStackHelper().AssignStreams(nodes, next);
     return next - stream;
 }
 
