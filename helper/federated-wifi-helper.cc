@@ -65,6 +65,8 @@ AddArpEntry(NetDevice* device, Ipv4Address address, Address mac)
 FederatedWifiHelper::FederatedWifiHelper()
     : m_manager("ns3::IdealWifiManager"),
       m_addBaTimeout(MilliSeconds(500)),
+      m_downlinkAgreement(MilliSeconds(100)),
+      m_uplinkAgreement(Seconds(1)),
       m_queueDelay(Seconds(10))
 {
 }
@@ -169,6 +171,15 @@ FederatedWifiHelper::SetAddBaTimeout(const Time& timeout)
 }
 
 void
+FederatedWifiHelper::SetBlockAckTimeouts(const Time& downlink, const Time& uplink)
+{
+    NS_ABORT_MSG_IF(downlink > Seconds(67) || uplink > Seconds(67),
+                    "FederatedWifiHelper: a time-out of block acknowledgments is above 67 s");
+    m_downlinkAgreement = downlink;
+    m_uplinkAgreement = uplink;
+}
+
+void
 FederatedWifiHelper::SetQueue(uint32_t packets, const Time& delay)
 {
     m_queuePackets = packets;
@@ -212,6 +223,12 @@ void
 FederatedWifiHelper::Tune(const Ptr<NetDevice>& device) const
 {
     const auto mac = DynamicCast<WifiNetDevice>(device)->GetMac();
+    // Agreements on block acknowledgments end when they are not used. Else a radio asks somebody
+    // who walked away for acknowledgments as long as frames wait, and lets no others through; and
+    // after its return the receiver waits for frames that are no longer there.
+    const Time unused = device == GetReceiver() ? m_downlinkAgreement : m_uplinkAgreement;
+    mac->SetAttribute("BE_BlockAckInactivityTimeout",
+                      UintegerValue(static_cast<uint64_t>(unused.GetMicroSeconds() / 1024)));
     for (const char* name : {"Txop", "BE_Txop"})
     {
         PointerValue pointer;

@@ -37,7 +37,8 @@ namespace ns3
  * misses is repaired.
  *
  * What ns-3's defaults would spoil is set here, and can be set otherwise: the time-out of ADDBA
- * (1 ms makes contending stations hang), queues that hold an update, no queue discs (CoDel drops
+ * (1 ms makes contending stations hang), agreements on block acknowledgments (that of a station
+ * that walks away blocks all others), queues that hold an update, no queue discs (CoDel drops
  * bursts), ARP entries (three pending packets, then silence), preamble detection (its default hides
  * every frame below about 12 dB), and the time at which stations associate, one after the other
  (all
@@ -117,6 +118,13 @@ class FederatedWifiHelper
 
     /** @param timeout Of ADDBA requests; 500 ms if this is not called. */
     void SetAddBaTimeout(const Time& timeout);
+
+    /**
+     * Set after what time without use an agreement on block acknowledgments ends; 0: never.
+     * @param downlink Of the access point, with each station; 100 ms if this is not called.
+     * @param uplink Of a station; 1 s if this is not called.
+     */
+    void SetBlockAckTimeouts(const Time& downlink, const Time& uplink);
 
     /**
      * @param packets Largest queue of a radio; 5000 if this is not called.
@@ -225,6 +233,8 @@ class FederatedWifiHelper
     double m_minimumRssi = -110;    //!< dBm.
     double m_threshold = -5;        //!< dB.
     Time m_addBaTimeout;            //!< Of ADDBA requests.
+    Time m_downlinkAgreement;       //!< Longest without use, of the access point.
+    Time m_uplinkAgreement;         //!< The same, of a station.
     uint32_t m_queuePackets = 5000; //!< Of a radio.
     Time m_queueDelay;              //!< Of a radio.
     bool m_staticArp = true;        //!< Whether ARP caches are filled.
