@@ -6,6 +6,7 @@
 
 #include "ns3/config.h"
 #include "ns3/double.h"
+#include "ns3/federated-scenario-options.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rng-seed-manager.h"
 
@@ -346,4 +347,45 @@ TEST_F(FederatedCommandLines, AWrongOptionEndsTheProcessWithOneSentence)
                 testing::ExitedWithCode(1),
                 "^federated-test-example: The value of --rounds=5x is not a whole number from 1 to "
                 "1000\\.\n$");
+}
+
+TEST(FederatedScenarioOptions, ReadsGroups)
+{
+    std::vector<FederatedScenarioOptions::Group> groups;
+    ASSERT_TRUE(FederatedScenarioOptions::ReadGroups("50x2,49x4,1x16", groups));
+    ASSERT_EQ(groups.size(), 3U);
+    EXPECT_EQ(groups[0].devices, 50U);
+    EXPECT_EQ(groups[0].bits, 2U);
+    EXPECT_EQ(groups[1].devices, 49U);
+    EXPECT_EQ(groups[1].bits, 4U);
+    EXPECT_EQ(groups[2].devices, 1U);
+    EXPECT_EQ(groups[2].bits, 16U);
+    EXPECT_TRUE(FederatedScenarioOptions::ReadGroups("1000x1", groups));
+    ASSERT_EQ(groups.size(), 1U) << "instead of those from before";
+    for (const char* text : {"",
+                             "50",
+                             "x2",
+                             "50x",
+                             "50x2,",
+                             ",50x2",
+                             "50x2,,50x4",
+                             "50x2;50x4",
+                             "0x2",
+                             "50x0",
+                             "50x99",
+                             "-1x2",
+                             "50x-2",
+                             "50x2.5",
+                             "5e1x2",
+                             "50X2",
+                             "50x2x3",
+                             " 50x2",
+                             "50x2 ",
+                             "1001x2",
+                             "999x2,2x4",
+                             "4294967297x2",
+                             "18446744073709551617x2"})
+    {
+        EXPECT_FALSE(FederatedScenarioOptions::ReadGroups(text, groups)) << text;
+    }
 }
