@@ -235,6 +235,7 @@ set(federated_wifi_headers
 )
 set(federated_wifi_tests
     test/wifi-energy-test.cc
+    test/wifi-federation-test.cc
     test/wifi-link-probe-test.cc
 )
 set(federated_wifi_examples

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/constant-position-mobility-model.h"
+#include "ns3/federated-helper.h"
+#include "ns3/federated-scenario-options.h"
+#include "ns3/federated-wifi-helper.h"
+#include "ns3/identity-quantizer.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+
+const double EXPONENT = 3;
+
+double
+ToDb(double ratio)
+{
+    return 10 * std::log10(ratio);
+}
+
+/** @return the SNR in dB of a device by hand: 16 dBm, 46.68 dB at 1 m, noise figure 7 dB. */
+double
+GetLinkBudget(double distance, double width)
+{
+    const double noise = ToDb(1.380649e-23 * 290 * width * 1e6 / 1e-3) + 7;
+    return 16 - 46.6777 - 10 * EXPONENT * std::log10(distance) - noise;
+}
+
+} // namespace
+
+/** @ingroup federated-tests A small cell with tiny images. */
+class WifiCell : public testing::Test
+{
+  public:
+    void SetUp() override
+    {
+        Reset(1);
+    }
+
+    void TearDown() override
+    {
+        Reset(1);
+    }
+
+    /** Forget everything. */
+    void Reset(uint64_t run)
+    {
+        m_records.clear();
+        m_places.clear();
+        m_federation.reset();
+        m_wifi.reset();
+        Simulator::Destroy();
+        RngSeedManager::SetSeed(1);
+        RngSeedManager::SetRun(run);
+    }
+
+    /** Make nodes on a line, and a cell that is not installed. */
+    void Begin(const std::vector<double>& distances, const std::string& mode, uint64_t run = 1)
+    {
+        Reset(run);
+        m_wifi = std::make_unique<FederatedWifiHelper>();
+        m_wifi->SetMode(mode);
+        m_wifi->SetExponent(EXPONENT);
+        m_federation = std::make_unique<FederatedHelper>();
+        m_nodes = NodeContainer(static_cast<uint32_t>(distances.size()));
+        m_accessPoint = CreateObject<Node>();
+        m_accessPoint->AggregateObject(CreateObject<ConstantPositionMobilityModel>());
+        for (uint32_t i = 0; i < m_nodes.GetN(); ++i)
+        {
+            m_places.push_back(CreateObject<ConstantPositionMobilityModel>());
+            MoveTo(i, distances[i]);
+        }
+        m_federation->AddGroup(m_nodes, 4);
+        m_federation->SetData(FederatedData::MakeSynthetic(1, 400, 50, 28, 28, 10));
+        m_federation->SetTaskAttribute("Model", StringValue("ns3::LogisticModel"));
+        m_federation->SetTaskAttribute("Threads", UintegerValue(1));
+        m_federation->SetCenterAttribute("BitBudget", StringValue("ns3::FixedBitBudget[Bits=99]"));
+        m_federation->SetCenterAttribute("Participants", UintegerValue(m_nodes.GetN()));
+        m_federation->SetCenterAttribute("Rounds", UintegerValue(3));
+        m_federation->SetCenterAttribute("Deadline", StringValue("1s"));
+    }
+
+    /** Let training take a while, so that there are fewer rounds. */
+    void TrainLong()
+    {
+        m_federation->SetDeviceAttribute(
+            "TimePerSample", StringValue("ns3::ConstantRandomVariable[Constant=0.003]"));
+    }
+
+    /** Install what Begin() made. */
+    void Install()
+    {
+        for (uint32_t i = 0; i < m_nodes.GetN(); ++i)
+        {
+            if (!m_nodes.Get(i)->GetObject<MobilityModel>())
+            {
+                m_nodes.Get(i)->AggregateObject(m_places[i]);
+            }
+        }
+        m_wifi->Install(m_nodes, m_accessPoint);
+        m_wifi->SetUp(*m_federation);
+        m_federation->Install(m_wifi->GetCenter(), m_wifi->GetCenterAddress());
+        m_federation->GetCenter()->TraceConnectWithoutContext(
+            "RoundEnd", MakeCallback(&WifiCell::AddRecord, this));
+        m_federation->StopWhenFinished();
+    }
+
+    /** Put a device somewhere. */
+    void MoveTo(uint32_t device, double distance)
+    {
+        m_places[device]->SetPosition(Vector(distance, 0, 0));
+    }
+
+    /** @param record A round. */
+    void AddRecord(const RoundRecord& record)
+    {
+        m_records.push_back(record);
+    }
+
+    /** @return the state of a device in the rounds that lie within a time. */
+    std::vector<ParticipantState> GetStates(uint32_t device, const Time& from, const Time& to) const
+    {
+        std::vector<ParticipantState> states;
+        for (const RoundRecord& record : m_records)
+        {
+            if (record.start >= from && record.end <= to)
+            {
+                states.push_back(record.links.at(device).state);
+            }
+        }
+        return states;
+    }
+
+    /** @return all that a run made, as a text. */
+    std::string Print() const
+    {
+        std::ostringstream text;
+        text << std::hexfloat;
+        for (const RoundRecord& record : m_records)
+        {
+            text << record.end.GetTimeStep() << ' ' << record.trainLoss << ' ' << record.bitBudget
+                 << ' ' << record.meanRate << ' ' << record.deliveredBits << ' ' << record.meanSnr;
+            for (const LinkRecord& link : record.links)
+            {
+                text << ' ' << link.device << ' ' << link.state << ' ' << link.snr << ' '
+                     << link.framesOk << ' ' << link.framesFailed << ' ' << link.sigma << ' '
+                     << link.weight << ' ' << link.lastReceived.GetTimeStep();
+            }
+            text << '\n';
+        }
+        for (float coordinate : m_federation->GetCenter()->GetModel())
+        {
+            text << coordinate << ' ';
+        }
+        return text.str();
+    }
+
+    std::unique_ptr<FederatedWifiHelper> m_wifi;
+    std::unique_ptr<FederatedHelper> m_federation;
+    NodeContainer m_nodes;
+    Ptr<Node> m_accessPoint;
+    std::vector<Ptr<ConstantPositionMobilityModel>> m_places;
+    std::vector<RoundRecord> m_records;
+};
+
+TEST_F(WifiCell, WhoWalksOutOfRangeIsLostAndComesBackWhileTheOthersGoOn)
+{
+    for (const char* mode : {"adhoc", "infrastructure"})
+    {
+        // A station knows after one second that it hears no beacons.
+        for (double away : {0.95, 4.0})
+        {
+            const Time leaves = Seconds(2.5);
+            const Time returns = leaves + Seconds(away);
+            Begin({10, 12, 14}, mode);
+            TrainLong();
+            m_federation->SetCenterAttribute("Rounds", UintegerValue(1000));
+            m_federation->SetCenterAttribute("EvaluationInterval", UintegerValue(0));
+            Install();
+            Simulator::Schedule(leaves, &WifiCell::MoveTo, this, 1, 1e5);
+            Simulator::Schedule(returns, &WifiCell::MoveTo, this, 1, 12);
+            Simulator::Stop(returns + Seconds(5));
+            Simulator::Run();
+            const std::string what = std::string(mode) + " " + std::to_string(away);
+            const auto before = GetStates(1, Time(0), leaves);
+            EXPECT_EQ(std::count(before.begin(), before.end(), PARTICIPANT_COMPLETE),
+                      static_cast<std::ptrdiff_t>(before.size()))
+                << what;
+            EXPECT_FALSE(before.empty());
+            for (ParticipantState state : GetStates(1, leaves, returns))
+            {
+                EXPECT_EQ(state, PARTICIPANT_UNREACHABLE) << what;
+            }
+            // The round in which it left, or the next.
+            const auto around = GetStates(1, leaves - Seconds(1), returns);
+            EXPECT_GT(std::count_if(around.begin(),
+                                    around.end(),
+                                    [](ParticipantState state)
+                                    {
+                                        return state == PARTICIPANT_SILENT ||
+                                               state == PARTICIPANT_LOST ||
+                                               state == PARTICIPANT_UNREACHABLE;
+                                    }),
+                      0)
+                << what;
+            const auto after = GetStates(1, returns + Seconds(2), Simulator::Now());
+            EXPECT_GE(after.size(), 3U);
+            EXPECT_EQ(std::count(after.begin(), after.end(), PARTICIPANT_COMPLETE),
+                      static_cast<std::ptrdiff_t>(after.size()))
+                << what;
+            for (const RoundRecord& record : m_records)
+            {
+                EXPECT_EQ(record.links[0].state, PARTICIPANT_COMPLETE) << what << record.start;
+                EXPECT_EQ(record.links[2].state, PARTICIPANT_COMPLETE) << what << record.start;
+            }
+        }
+    }
+}
+
+TEST_F(WifiCell, LearnsWithTheCenterInTheAccessPointAndBehindIt)
+{
+    const std::vector<double> distances{5, 10, 20, 30};
+    for (const char* mode : {"adhoc", "infrastructure", "wire"})
+    {
+        const bool isWired = mode == std::string("wire");
+        Begin(distances, isWired ? "infrastructure" : mode);
+        m_wifi->SetCenterOnWire(isWired);
+        m_federation->SetCenterAttribute("Rounds", UintegerValue(5));
+        Install();
+        EXPECT_EQ(m_wifi->GetCenter() == m_accessPoint, !isWired);
+        Simulator::Run();
+        ASSERT_EQ(m_records.size(), 5U) << mode;
+        EXPECT_LT(m_records.back().trainLoss, m_records.front().trainLoss) << mode;
+        for (const RoundRecord& record : m_records)
+        {
+            EXPECT_EQ(record.received, 4U) << mode;
+            for (const LinkRecord& link : record.links)
+            {
+                EXPECT_EQ(link.state, PARTICIPANT_COMPLETE) << mode;
+                EXPECT_NEAR(ToDb(link.snr), GetLinkBudget(distances[link.device], 20), 0.5)
+                    << mode << ", device " << link.device;
+                EXPECT_GT(link.framesOk, 0);
+                EXPECT_GT(link.rate, 0);
+            }
+        }
+    }
+}
+
+TEST_F(WifiCell, TheMeasuredBudgetScalesWithTheRateOfTheChannel)
+{
+    const double dimension = 7850;
+    for (const char* mode : {"adhoc", "infrastructure"})
+    {
+        std::vector<double> rates;
+        for (uint16_t width : {20, 40})
+        {
+            Begin({10, 10, 10}, mode);
+            m_wifi->SetWidth(width);
+            // Slots in which what is sent counts, not the time between them.
+            m_federation->SetQuantizer(CreateObject<IdentityQuantizer>());
+            m_federation->SetCenterAttribute("Guard", StringValue("500us"));
+            m_federation->SetCenterAttribute("BitBudget", StringValue("ns3::MeasuredBitBudget"));
+            m_federation->SetCenterAttribute("Rounds", UintegerValue(6));
+            Install();
+            Simulator::Run();
+            ASSERT_EQ(m_records.size(), 6U);
+            const RoundRecord& last = m_records.back();
+            EXPECT_GT(last.uplinkSeconds, 0.5);
+            EXPECT_LT(last.uplinkSeconds, 1);
+            EXPECT_NEAR(last.bitBudget * dimension / last.uplinkSeconds / last.meanRate, 1, 1e-6);
+            EXPECT_EQ(last.received, 3U);
+            EXPECT_DOUBLE_EQ(last.deliveredBits, last.grantedBits);
+            EXPECT_NEAR(ToDb(last.meanSnr), GetLinkBudget(10, width), 0.5);
+            rates.push_back(last.meanRate);
+        }
+        EXPECT_GT(rates[1], 1.1 * rates[0]) << mode;
+        EXPECT_LT(rates[1], 108.0 / 52 * rates[0]) << mode << ": more than the physical layer";
+    }
+}
+
+TEST_F(WifiCell, WhereTheBudgetBindsWhatIsGrantedIsDelivered)
+{
+    for (const char* mode : {"adhoc", "infrastructure"})
+    {
+        Begin(std::vector<double>(14, 10), mode);
+        m_federation->SetQuantizer(CreateObject<IdentityQuantizer>()); // 251 kbit each
+        m_wifi->SetMcs(0);
+        m_wifi->SetRateManager("ns3::ConstantRateWifiManager"); // with 6 Mbit/s
+        m_federation->SetCenterAttribute("BitBudget", StringValue("ns3::MeasuredBitBudget"));
+        m_federation->SetCenterAttribute("Deadline", StringValue("800ms"));
+        m_federation->SetCenterAttribute("Rounds", UintegerValue(6));
+        m_federation->SetCenterAttribute("EvaluationInterval", UintegerValue(0));
+        Install();
+        Simulator::Run();
+        ASSERT_EQ(m_records.size(), 6U);
+        double granted = 0;
+        double delivered = 0;
+        for (const RoundRecord& record : m_records)
+        {
+            EXPECT_EQ(record.joined, 14U);
+            EXPECT_LT(record.selected, 14U) << mode;
+            EXPECT_GT(record.selected, 3U) << mode;
+            EXPECT_EQ(record.grantedBits, 32.0 * record.selected);
+            EXPECT_LE(record.grantedBits, record.bitBudget);
+            EXPECT_GT(record.grantedBits, record.bitBudget - 32) << "all slots are full";
+            granted += record.grantedBits;
+            delivered += record.deliveredBits;
+        }
+        EXPECT_GT(delivered, 0.9 * granted) << mode;
+    }
+}
+
+TEST_F(WifiCell, EqualRunsAreEqualAndOthersAreNot)
+{
+    for (const char* mode : {"adhoc", "infrastructure"})
+    {
+        std::vector<std::string> texts;
+        for (uint64_t run : {1, 1, 2})
+        {
+            Begin(std::vector<double>(4, 0), mode, run);
+            m_wifi->SetFading(1);
+            m_federation->SetCenterAttribute("LinkNoise", StringValue("ns3::SnrLinkNoise"));
+            FederatedScenarioOptions options;
+            options.radius = 30;
+            options.speed = 20;
+            m_accessPoint = CreateObject<Node>();
+            options.Place(m_nodes, m_accessPoint);
+            Install();
+            Simulator::Run();
+            ASSERT_EQ(m_records.size(), 3U);
+            texts.push_back(Print());
+        }
+        EXPECT_TRUE(texts[0] == texts[1]) << mode;
+        EXPECT_FALSE(texts[0] == texts[2]) << mode;
+    }
+}
+
+TEST_F(WifiCell, TheNoiseOfTheSnrIsLargerForFartherDevices)
+{
+    for (const char* mode : {"adhoc", "infrastructure"})
+    {
+        Begin({5, 10, 20, 30}, mode); // 5 dB or more from one to the next
+        m_federation->SetCenterAttribute("LinkNoise", StringValue("ns3::SnrLinkNoise"));
+        Install();
+        Simulator::Run();
+        ASSERT_EQ(m_records.size(), 3U);
+        for (const RoundRecord& record : m_records)
+        {
+            for (std::size_t i = 0; i < 4; ++i)
+            {
+                EXPECT_TRUE(std::isfinite(record.links[i].sigma)) << mode;
+                EXPECT_GT(record.links[i].sigma, i == 0 ? 0 : record.links[i - 1].sigma) << mode;
+            }
+        }
+    }
+}
+
+TEST(FederatedWifiHelper, ReadsFading)
+{
+    double m = -1;
+    for (const auto& [text, shape] : std::map<std::string, double>{{"none", 0},
+                                                                   {"rayleigh", 1},
+                                                                   {"nakagami:0.5", 0.5},
+                                                                   {"nakagami:3", 3},
+                                                                   {"nakagami:1000", 1000}})
+    {
+        EXPECT_TRUE(FederatedWifiHelper::ReadFading(text, m)) << text;
+        EXPECT_EQ(m, shape) << text;
+    }
+    for (const char* text : {"",
+                             "None",
+                             "rayleigh ",
+                             "nakagami",
+                             "nakagami:",
+                             "nakagami:0.4",
+                             "nakagami:1001",
+                             "nakagami:-1",
+                             "nakagami:2x",
+                             "nakagami: 2",
+                             "nakagami:nan",
+                             "nakagami:inf",
+                             "rice:2"})
+    {
+        EXPECT_FALSE(FederatedWifiHelper::ReadFading(text, m)) << text;
+    }
+}
