@@ -648,7 +648,7 @@ FederatedDevice::HandleGrant(const FederatedHeader& header, const uint8_t* paylo
     {
         // To be in time for the slot, if the grant came in time for that.
         const Time inTime = session.slotStart - session.trainingTime;
-        latest = std::min(latest, std::max(inTime, now + m_repairDelay));
+        latest = std::min(latest, inTime > now ? inTime : now + m_repairDelay);
     }
     if (latest <= now)
     {
