@@ -909,22 +909,24 @@ FusionCenter::GetBudgetContext(uint32_t participants) const
     BitBudgetContext context;
     context.round = m_round;
     context.dimension = m_model.size();
-    Time training; // of the slowest, as long as no round says more
+    const int64_t devices = std::min(participants, m_joined);
+    const int64_t models = m_downlink == UNICAST ? devices : 1;
+    const Time before = m_grantSpacing * devices + GetModelTime() * models + m_repairTime + m_guard;
+    Time training; // of the slowest that can be in time: others must not take everybody's time
     double secondsPerBit = 0;
     for (const auto& [device, member] : m_members)
     {
         if (member.joined)
         {
-            training = std::max(training, member.training);
+            if (before + member.training < m_deadline)
+            {
+                training = std::max(training, member.training);
+            }
             secondsPerBit += 1 / GetGoodput(device, member);
         }
     }
-    const int64_t devices = std::min(participants, m_joined);
-    const int64_t models = m_downlink == UNICAST ? devices : 1;
-    const Time planned =
-        m_grantSpacing * devices + GetModelTime() * models + m_repairTime + training + m_guard;
-    const Time trained = m_trainingEnd.IsZero() ? planned : m_trainingEnd;
-    context.uplinkSeconds = std::max(m_deadline - trained, Time(0)).GetSeconds();
+    context.uplinkSeconds =
+        std::max(m_deadline - before - training - m_lateness, Time(0)).GetSeconds();
     context.rate = m_joined > 0 ? m_joined / secondsPerBit : 0;
     return context;
 }
@@ -932,7 +934,13 @@ FusionCenter::GetBudgetContext(uint32_t participants) const
 uint32_t
 FusionCenter::FitBudget(const std::vector<ClusterGroup>& clusters)
 {
-    // The fewer models are sent one after the other, the more time there is for updates.
+    uint32_t available = 0;
+    for (const ClusterGroup& cluster : clusters)
+    {
+        available += cluster.devices;
+    }
+    // The fewer models are sent one after the other, the more time there is for updates: the
+    // largest N for which B, with N models, carries N updates.
     uint32_t participants = m_participants;
     while (true)
     {
@@ -940,7 +948,8 @@ FusionCenter::FitBudget(const std::vector<ClusterGroup>& clusters)
         m_roundBudget = m_budget->GetBudget(m_roundContext);
         const uint32_t feasible =
             ClusterSizePolicy::LargestFeasible(clusters, participants, m_roundBudget);
-        if (feasible > 0 || participants == 1 || m_downlink != UNICAST)
+        if (feasible >= std::min(participants, available) || participants == 1 ||
+            m_downlink != UNICAST)
         {
             return feasible;
         }
@@ -1723,7 +1732,7 @@ FusionCenter::GetCoordinateEpsilon() const
 void
 FusionCenter::Summarize(RoundRecord& record)
 {
-    Time trainingEnd;
+    Time lateness;
     const auto dimension = static_cast<double>(m_model.size());
     double snrSum = 0;
     double sigmaSum = 0;
@@ -1749,11 +1758,8 @@ FusionCenter::Summarize(RoundRecord& record)
             record.deliveredBits +=
                 participant->wireBits * static_cast<double>(coordinates) / dimension;
             m_mostAnswered = std::max(m_mostAnswered, ++participant->member->answered);
-            // Who begins late was ready later than planned by as much; its slot itself may have
-            // been planned for long after that, behind those of others.
-            const Time late = link.firstReceived - participant->slotStart - m_guard;
-            trainingEnd =
-                std::max(trainingEnd, participant->ready + std::max(late, Time(0)) - m_roundStart);
+            // Who begins late was ready later than planned by as much.
+            lateness = std::max(lateness, link.firstReceived - participant->slotStart - m_guard);
             if (std::isfinite(link.snr))
             {
                 snrSum += link.snr;
@@ -1779,7 +1785,7 @@ FusionCenter::Summarize(RoundRecord& record)
     {
         record.meanSigma = sigmaSum / sigmaCount;
     }
-    m_trainingEnd = trainingEnd; // 0, unknown, if nobody answered
+    m_lateness = lateness; // 0 if nobody answered
     record.sameCellEpsilon = m_mostAnswered * dimension * GetCoordinateEpsilon();
     for (std::size_t reason = 0; reason < DROP_REASONS; ++reason)
     {

@@ -583,8 +583,8 @@ class FusionCenter : public Application
     Time m_roundStart;                       //!< When it began.
     BitBudgetContext m_roundContext;         //!< What was known of the uplink when it began.
     double m_roundBudget = 0;                //!< Its B.
-    Time m_trainingEnd;                      //!< When the last one had trained, from the start of
-                                             //!< the last round; 0: nobody answered.
+    Time m_lateness;                         //!< How much later than planned somebody had trained
+                                             //!< in the last round.
     std::map<uint32_t, std::unique_ptr<Participant>> m_participantsOfRound; //!< By identifier.
     uint32_t m_unanswered = 0;            //!< Participants that have not answered.
     std::vector<Fragment> m_modelPlan;    //!< How the model is cut.
