@@ -88,6 +88,11 @@ main(int argc, char* argv[])
     {
         cmd.Fail("Option --center=wire needs --mode=infrastructure.");
     }
+    if (mode == "adhoc" && flowmon)
+    {
+        cmd.Fail(
+            "Option --flowmon needs --mode=infrastructure: ad hoc there are no unicast flows.");
+    }
     const std::string& output = options.output;
     if ((pcap || ascii || flowmon || anim) && output.empty())
     {

@@ -67,7 +67,7 @@ class FederatedEnergyHelper::Meters : public SimpleRefCount<FederatedEnergyHelpe
 
 FederatedEnergyHelper::FederatedEnergyHelper(double joules)
     : m_training("ns3::TrainingEnergyModel"),
-      m_lastWords(MilliSeconds(50)),
+      m_lastWords(MilliSeconds(500)),
       m_meters(Create<Meters>())
 {
     m_sources.Set("BasicEnergySourceInitialEnergyJ", DoubleValue(joules));

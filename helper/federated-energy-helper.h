@@ -72,7 +72,8 @@ class FederatedEnergyHelper
 
     /**
      * @param time From the moment at which a battery is empty until the radio is switched off, so
-     * that the center hears that the device leaves; 50 ms if this is not called.
+     * that the center hears that the device leaves, be it at the third try; 500 ms if this is not
+     * called.
      */
     void SetLastWords(const Time& time);
 

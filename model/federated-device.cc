@@ -511,7 +511,7 @@ FederatedDevice::HandleMessage(const uint8_t* message, uint32_t size, const Addr
         }
         else if (m_received.device != m_id)
         {
-            if (SocketAddress(m_local).IsValid())
+            if (SocketAddress(m_uplinkGroup).IsValid())
             {
                 return; // all devices hear what is sent to a group
             }

@@ -1015,6 +1015,13 @@ FusionCenter::Select()
         clusters.erase(most);
         participants = FitBudget(clusters);
     }
+    double budget = m_roundBudget;
+    if (participants == 0 && m_budget->CountsWireBits() && m_roundContext.uplinkSeconds > 0 &&
+        !clusters.empty())
+    {
+        participants = 1; // else nothing would be measured again, and nobody ever take part
+        budget = clusters[0].wireBits;
+    }
     std::vector<uint32_t> selected;
     if (participants == 0)
     {
@@ -1023,7 +1030,7 @@ FusionCenter::Select()
                                                      << m_roundBudget);
         return selected;
     }
-    const ClusterSizes sizes = m_policy->Choose(clusters, participants, m_roundBudget);
+    const ClusterSizes sizes = m_policy->Choose(clusters, participants, budget);
     NS_ABORT_MSG_IF(!sizes.feasible, "FusionCenter: " << sizes.reason);
     for (std::size_t i = 0; i < numbers.size(); ++i)
     {
@@ -1130,9 +1137,9 @@ FusionCenter::PlanSlots(const std::vector<uint32_t>& selected)
         const double rate = participant.member->airRate > 0
                                 ? participant.member->airRate
                                 : GetGoodput(slot.device, *participant.member);
-        const Time needed = m_measuredSlots ? std::max(length, Seconds(payload / rate)) : length;
+        const Time measured = Seconds(std::min(payload / rate, m_deadline.GetSeconds()));
+        const Time needed = m_measuredSlots ? std::max(length, measured) : length;
         participant.slotStart = start;
-        participant.ready = slot.ready;
         free = start + needed + m_guard;
         if (free > m_roundStart + m_deadline)
         {
@@ -1372,9 +1379,11 @@ FusionCenter::HandleUpdate(const FederatedHeader& header,
         return reason;
     }
     record.lastReceived = Simulator::Now();
+    participant.lastEnd = header.first + header.coordinates;
     if (++record.receivedFragments == 1)
     {
         record.firstReceived = record.lastReceived;
+        participant.firstEnd = participant.lastEnd;
     }
     if (!record.sentKnown)
     {
@@ -1486,7 +1495,7 @@ FusionCenter::EndRound()
     record.joined = m_joined;
     record.bitBudget = m_roundBudget;
     record.uplinkSeconds = m_roundContext.uplinkSeconds;
-    record.meanRate = m_roundContext.rate;
+    record.meanRate = m_roundContext.rate > 0 ? m_roundContext.rate : std::nan("");
     Fuse(record);
     Summarize(record);
     if (m_evaluationInterval > 0 && (m_round % m_evaluationInterval == 0 || m_round == m_rounds))
@@ -1523,7 +1532,7 @@ FusionCenter::Fuse(RoundRecord& record)
         LinkRecord& link = participant->record;
         const LinkQuality quality = GetLinkQuality(device);
         link.snr = quality.roundSnr;
-        link.rate = quality.rate;
+        link.rate = quality.framesOk > 0 ? quality.rate : std::nan("");
         link.framesOk = quality.framesOk;
         link.framesFailed = quality.framesFailed;
         MeasureRate(*participant);
@@ -1573,35 +1582,42 @@ FusionCenter::MeasureRate(Participant& participant) const
     {
         return;
     }
-    double bits = 0;
-    for (const auto& range : participant.update.GetRanges())
-    {
-        bits += participant.wireBits * static_cast<double>(range.end - range.begin);
-    }
-    // From the first fragment on, which does not count itself: when it was sent is not known here.
-    Time begin = record.firstReceived;
-    const double fragments = record.receivedFragments;
-    if (record.receivedFragments == 1)
-    {
-        begin = participant.slotStart;
-    }
-    else
-    {
-        bits *= (fragments - 1) / fragments;
-    }
+    // Fragments are sent in order, so that between the first and the last one that came all
+    // coordinates between their ends were sent, whether these came or not. When the first one was
+    // sent is not known here.
+    const bool isOne = record.receivedFragments == 1;
+    const Time begin = isOne ? participant.slotStart : record.firstReceived;
+    const double sentCoordinates = isOne ? static_cast<double>(participant.lastEnd)
+                                         : static_cast<double>(participant.lastEnd) -
+                                               static_cast<double>(participant.firstEnd);
     const double seconds = (record.lastReceived - begin).GetSeconds();
-    if (seconds <= 0)
+    if (seconds <= 0 || sentCoordinates <= 0)
     {
         return;
     }
+    const double rate = participant.wireBits * sentCoordinates / seconds;
     const auto average = [this](double& mean, double value)
     { mean = mean > 0 ? mean + m_rateSmoothing * (value - mean) : value; };
-    const double sent = std::max(record.sentFragments, record.receivedFragments);
-    average(participant.member->airRate, bits / seconds * sent / fragments);
+    average(participant.member->airRate, rate);
     // Nobody else sends in the guard time behind the slot.
-    const double guard =
-        m_guard.GetSeconds() * bits / (participant.wireBits * static_cast<double>(m_model.size()));
-    average(participant.member->goodput, bits / (seconds + guard));
+    const auto dimension = static_cast<double>(m_model.size());
+    const double update = participant.wireBits * dimension;
+    double delivered = 0; // coordinates
+    for (const auto& range : participant.update.GetRanges())
+    {
+        delivered += static_cast<double>(range.end - range.begin);
+    }
+    // What the deadline cut off was not lost on the way.
+    const Time sending = Simulator::Now() - record.firstReceived;
+    double sent = static_cast<double>(participant.firstEnd) +
+                  sending.GetSeconds() * rate / participant.wireBits;
+    if (record.sentKnown)
+    {
+        sent = dimension * record.sentFragments / participant.update.GetFragments();
+    }
+    sent = std::min(std::max(sent, delivered), dimension);
+    average(participant.member->goodput,
+            update * (delivered / sent) / (update / rate + m_guard.GetSeconds()));
 }
 
 void
@@ -1618,7 +1634,8 @@ FusionCenter::SetNoise(Participant& participant, double snr, DeliveredUpdate& up
         auto range = update.ranges.begin();
         double squares = 0;
         double coordinates = 0;
-        double sigma2 = 0;
+        double sigma2 = 0; // sum over coordinates of which it is known
+        double known = 0;
         for (const ReceivedFragment& fragment : fragments)
         {
             while (range->end < fragment.end)
@@ -1636,12 +1653,16 @@ FusionCenter::SetNoise(Participant& participant, double snr, DeliveredUpdate& up
             pieces.push_back(piece);
             const auto count = static_cast<double>(piece.end - piece.begin);
             squares += meanSquare * count;
-            sigma2 += piece.sigma2 * count;
             coordinates += count;
+            if (!std::isnan(piece.sigma2))
+            {
+                sigma2 += piece.sigma2 * count;
+                known += count;
+            }
         }
         update.ranges = std::move(pieces);
         participant.member->meanSquare = squares / coordinates;
-        link.sigma = std::sqrt(sigma2 / coordinates);
+        link.sigma = known > 0 ? std::sqrt(sigma2 / known) : std::nan("");
         return;
     }
     const double sigma2 = m_noise->GetVariance(link.device, link.group, snr, std::nan(""));

@@ -214,20 +214,21 @@ class FusionCenter : public Application
         {
         }
 
-        Member* member = nullptr;                //!< Who it is.
-        LinkRecord record;                       //!< What is known of it.
-        unsigned wireBits = 0;                   //!< Bits of a coordinate as sent.
-        FragmentAssembler update;                //!< What came of its update.
-        bool answered = false;                   //!< Whether there is nothing to wait for.
-        bool reported = false;                   //!< Whether UpdateReceived has fired.
-        bool acknowledged = false;               //!< Whether it took its grant.
-        FederatedHeader grant;                   //!< The grant.
-        std::vector<uint8_t> body;               //!< Its body.
-        uint32_t tries = 0;                      //!< How often it was sent.
-        Time slotStart;                          //!< When its slot begins.
-        Time ready;                              //!< When it will have trained.
-        std::vector<ReceivedFragment> fragments; //!< What came, if the noise is to know.
-        EventId repeat;                          //!< Sends it again.
+        Member* member = nullptr;  //!< Who it is.
+        LinkRecord record;         //!< What is known of it.
+        unsigned wireBits = 0;     //!< Bits of a coordinate as sent.
+        FragmentAssembler update;  //!< What came of its update.
+        bool answered = false;     //!< Whether there is nothing to wait for.
+        bool reported = false;     //!< Whether UpdateReceived has fired.
+        bool acknowledged = false; //!< Whether it took its grant.
+        FederatedHeader grant;     //!< The grant.
+        std::vector<uint8_t> body; //!< Its body.
+        uint32_t tries = 0;        //!< How often it was sent.
+        Time slotStart;            //!< When its slot begins.
+        std::size_t firstEnd = 0; //!< One past the last coordinate of the fragment that came first.
+        std::size_t lastEnd = 0;  //!< Likewise of the one that came last.
+        std::vector<ReceivedFragment> fragments;           //!< What came, if the noise is to know.
+        EventId repeat;                                    //!< Sends it again.
         std::deque<std::pair<uint32_t, uint32_t>> pending; //!< Model fragments to send: first and
                                                            //!< how many.
     };

@@ -74,12 +74,13 @@ struct RoundRecord
         false; //!< The model stayed as it was: too few updates, or none that can be used.
     double trainLoss = std::numeric_limits<double>::quiet_NaN();    //!< NaN if not evaluated.
     double testAccuracy = std::numeric_limits<double>::quiet_NaN(); //!< 0..1; NaN if not evaluated.
-    uint32_t joined = 0;            //!< Devices that the center could choose from.
-    uint32_t selected = 0;          //!< Devices that were granted a slot.
-    uint32_t received = 0;          //!< Devices of whose update at least one fragment came.
-    double bitBudget = 0;           //!< B, bits a coordinate; may be infinite.
-    double uplinkSeconds = 0;       //!< tau, what is left of the round when all have trained.
-    double meanRate = 0;            //!< R, harmonic mean of the rates of joined devices, bit/s.
+    uint32_t joined = 0;      //!< Devices that the center could choose from.
+    uint32_t selected = 0;    //!< Devices that were granted a slot.
+    uint32_t received = 0;    //!< Devices of whose update at least one fragment came.
+    double bitBudget = 0;     //!< B, bits a coordinate; may be infinite.
+    double uplinkSeconds = 0; //!< tau, what is left of the round when all have trained.
+    double meanRate = std::numeric_limits<double>::quiet_NaN(); //!< R, harmonic mean of the rates
+                                                                //!< of joined devices, bit/s.
     double grantedBits = 0;         //!< Bits a coordinate on the wire, summed over the selected.
     double deliveredBits = 0;       //!< Bits delivered divided by d, summed over devices.
     uint64_t sentFragments = 0;     //!< Over devices of which the center knows that they sent.

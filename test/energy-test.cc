@@ -285,7 +285,7 @@ TEST_F(Batteries, ADeviceWithAnEmptyBatteryLeavesAndTheOthersGoOn)
                             watts * empty.GetSeconds();
     EXPECT_NEAR(usedThen, 0.9 * joules, 0.02 * joules);
     ASSERT_EQ(m_off.size(), 1U);
-    EXPECT_EQ(m_off.at(2), empty + MilliSeconds(50));
+    EXPECT_EQ(m_off.at(2), empty + MilliSeconds(500));
     // Radio and training of the others, of which the table has what was used in rounds.
     const auto table = ReadEnergies();
     const double expected = 5 * JOULES_PER_TRAINING + watts * end.GetSeconds();
