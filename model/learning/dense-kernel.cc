@@ -37,7 +37,7 @@ MakeLayers(const std::vector<std::size_t>& widths)
     for (std::size_t l = 0; l + 1 < widths.size(); ++l)
     {
         const std::size_t size = (widths[l] + 1) * widths[l + 1];
-        layers.push_back({"dense" + std::to_string(l + 1), begin, size, widths[l]});
+        layers.push_back({"dense" + std::to_string(l + 1), begin, size, widths[l], true});
         begin += size;
     }
     return layers;
@@ -62,6 +62,38 @@ AddColumnSums(const Scalar* matrix, std::size_t rows, std::size_t columns, Scala
             target[c] += matrix[c];
         }
     }
+}
+
+/**
+ * @param a Values.
+ * @param b As many.
+ * @param count How many.
+ * @return the sum of their products.
+ */
+template <typename Scalar>
+Scalar
+Product(const Scalar* a, const Scalar* b, std::size_t count)
+{
+    constexpr std::size_t LANES = 16; // sums side by side, which the compiler turns into vectors
+    Scalar sums[LANES] = {};
+    std::size_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+    {
+        for (std::size_t lane = 0; lane < LANES; ++lane)
+        {
+            sums[lane] += a[i + lane] * b[i + lane];
+        }
+    }
+    Scalar sum = 0;
+    for (; i < count; ++i)
+    {
+        sum += a[i] * b[i];
+    }
+    for (Scalar lane : sums)
+    {
+        sum += lane;
+    }
+    return sum;
 }
 
 constexpr std::size_t GROUP = 8; // inputs that are skipped together if all are blank
@@ -111,7 +143,10 @@ DenseKernel<Scalar>::DenseKernel(const std::vector<std::size_t>& widths, double 
         layer.out = widths[l + 1];
         layer.weights = layers[l].begin;
         layer.biases = layer.weights + layer.in * layer.out;
-        m_layers.push_back(layer);
+        layer.inputs.reserve(layer.in);
+        layer.delta.resize(layer.out);
+        layer.tangent.resize(layer.out);
+        m_layers.push_back(std::move(layer));
     }
     const Layer& first = m_layers.front();
     m_columnEnds.resize(first.in);
@@ -351,6 +386,125 @@ DenseKernel<Scalar>::AddFirstGradient(const SampleBatch<Scalar>& batch, Scalar* 
                                   target + layer.weights + i * layer.out,
                                   layer.out);
         first = m_columnEnds[i];
+    }
+}
+
+template <typename Scalar>
+void
+DenseKernel<Scalar>::DoForward(const Scalar* input, const Scalar* w, Scalar* logits)
+{
+    for (std::size_t l = 0; l < m_layers.size(); ++l)
+    {
+        Layer& layer = m_layers[l];
+        layer.inputs.clear();
+        for (std::size_t i = 0; i < layer.in; ++i)
+        {
+            // Behind a ReLU an input of 0 has no part in derivatives either.
+            if (l == 0 || !(input[i] <= 0))
+            {
+                layer.inputs.push_back({static_cast<uint32_t>(i), input[i]});
+            }
+        }
+        Scalar* outputs = l + 1 < m_layers.size() ? layer.delta.data() : logits;
+        std::copy_n(w + layer.biases, layer.out, outputs);
+        WeightedRows<Scalar>::Add(layer.inputs.data(),
+                                  layer.inputs.size(),
+                                  w + layer.weights,
+                                  layer.out,
+                                  outputs,
+                                  layer.out);
+        input = outputs;
+    }
+}
+
+template <typename Scalar>
+void
+DenseKernel<Scalar>::DoBackward(const Scalar* delta, const Scalar* w, Scalar* gradient)
+{
+    std::copy_n(delta, m_layers.back().out, m_layers.back().delta.begin());
+    for (std::size_t l = m_layers.size(); l-- > 0;)
+    {
+        const Layer& layer = m_layers[l];
+        Scalar* target = gradient + layer.weights;
+        std::size_t next = 0; // the first input without its row
+        for (const WeightedIndex<Scalar>& input : layer.inputs)
+        {
+            std::fill(target + next * layer.out, target + input.index * layer.out, Scalar{0});
+            Scalar* row = target + input.index * layer.out;
+            for (std::size_t k = 0; k < layer.out; ++k)
+            {
+                row[k] = input.value * layer.delta[k];
+            }
+            next = input.index + 1;
+        }
+        std::fill(target + next * layer.out, target + layer.in * layer.out, Scalar{0});
+        std::copy(layer.delta.begin(), layer.delta.end(), gradient + layer.biases);
+        AddPenaltyGradient(layer, w, 1, gradient);
+        if (l > 0)
+        {
+            std::vector<Scalar>& below = m_layers[l - 1].delta;
+            std::fill(below.begin(), below.end(), Scalar{0});
+            for (const WeightedIndex<Scalar>& input : layer.inputs)
+            {
+                const Scalar* weights = w + layer.weights + input.index * layer.out;
+                below[input.index] = Product(weights, layer.delta.data(), layer.out);
+            }
+        }
+    }
+}
+
+template <typename Scalar>
+void
+DenseKernel<Scalar>::DoForwardTangent(const Scalar* w, const Scalar* u, Scalar* tangent)
+{
+    for (std::size_t l = 0; l < m_layers.size(); ++l)
+    {
+        Layer& layer = m_layers[l];
+        std::copy_n(u + layer.biases, layer.out, layer.tangent.begin());
+        WeightedRows<Scalar>::Add(layer.inputs.data(),
+                                  layer.inputs.size(),
+                                  u + layer.weights,
+                                  layer.out,
+                                  layer.tangent.data(),
+                                  layer.out);
+        if (l > 0) // the sample itself does not depend on r
+        {
+            const std::vector<Scalar>& below = m_layers[l - 1].tangent;
+            for (const WeightedIndex<Scalar>& input : layer.inputs)
+            {
+                const WeightedIndex<Scalar> entry{input.index, below[input.index]};
+                WeightedRows<Scalar>::Add(
+                    &entry, 1, w + layer.weights, layer.out, layer.tangent.data(), layer.out);
+            }
+        }
+    }
+    std::copy(m_layers.back().tangent.begin(), m_layers.back().tangent.end(), tangent);
+}
+
+template <typename Scalar>
+void
+DenseKernel<Scalar>::DoBackwardTangent(const Scalar* /* delta */,
+                                       const Scalar* tangent,
+                                       const Scalar* w,
+                                       const Scalar* u,
+                                       Scalar* byInput)
+{
+    std::copy_n(tangent, m_layers.back().out, m_layers.back().tangent.begin());
+    for (std::size_t l = m_layers.size(); l-- > 0;)
+    {
+        const Layer& layer = m_layers[l];
+        Scalar* below = byInput;
+        if (l > 0)
+        {
+            below = m_layers[l - 1].tangent.data();
+            std::fill_n(below, layer.in, Scalar{0});
+        }
+        for (const WeightedIndex<Scalar>& input : layer.inputs)
+        {
+            const std::size_t row = layer.weights + input.index * layer.out;
+            below[input.index] = Product(u + row, layer.delta.data(), layer.out) +
+                                 Product(w + row, layer.tangent.data(), layer.out);
+        }
     }
 }
 

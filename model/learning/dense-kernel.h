@@ -43,6 +43,11 @@ class DenseKernel : public ModelKernel<Scalar>
         std::size_t biases;  //!< First coordinate of the biases.
         /** Outputs [sample][out], after ReLU in hidden layers; on the way back their delta. */
         std::vector<Scalar> outputs;
+
+        // What the last sample with a soft label did here.
+        std::vector<WeightedIndex<Scalar>> inputs; //!< What came in; zeros are left out.
+        std::vector<Scalar> delta;                 //!< Derivative of the loss by the outputs.
+        std::vector<Scalar> tangent; //!< Derivative by r of outputs, on the way back of delta.
     };
 
     Scalar DoAddGradient(const SampleBatch<Scalar>& batch,
@@ -50,6 +55,14 @@ class DenseKernel : public ModelKernel<Scalar>
                          Scalar factor,
                          Scalar* target) override;
     const Scalar* DoComputeLogits(const SampleBatch<Scalar>& batch, const Scalar* w) override;
+    void DoForward(const Scalar* input, const Scalar* w, Scalar* logits) override;
+    void DoBackward(const Scalar* delta, const Scalar* w, Scalar* gradient) override;
+    void DoForwardTangent(const Scalar* w, const Scalar* u, Scalar* tangent) override;
+    void DoBackwardTangent(const Scalar* delta,
+                           const Scalar* tangent,
+                           const Scalar* w,
+                           const Scalar* u,
+                           Scalar* byInput) override;
     double DoGetPenalty(const Scalar* w) const override;
 
     /**

@@ -55,19 +55,21 @@ MakeLayers(const SampleShape& shape)
         columns = OutputSize(columns, stride);
     }
     const std::size_t features = channels * rows * columns;
-    layers.push_back({"dense", begin, (features + 1) * shape.classes, features});
+    layers.push_back({"dense", begin, (features + 1) * shape.classes, features, true});
     return layers;
 }
 
 /**
- * Call function(patch value, input) for every value that a window sees
- * inside the image; positions are offsets from the first patch value and the first input.
+ * Call function(patch value, input, count, stride) for every line of values that the windows of one
+ * row of outputs see inside the image, one window after the other: count values, neighbors among
+ * the patches, stride apart in the input; positions are offsets from the first patch value and the
+ * first input.
  * @param c The convolution.
  * @param function What to call.
  */
 template <typename Convolution, typename Function>
 void
-ForEachPatchValue(const Convolution& c, Function function)
+ForEachPatchLine(const Convolution& c, Function function)
 {
     const std::size_t positions = c.outRows * c.outColumns;
     std::size_t patch = 0; // first of a row of patches: one place of the window
@@ -77,27 +79,78 @@ ForEachPatchValue(const Convolution& c, Function function)
         {
             for (std::size_t x = 0; x < WINDOW; ++x, patch += positions)
             {
+                // The outputs whose window has this place inside the image; inputs are counted with
+                // the padding.
+                const std::size_t first = x < PADDING ? (PADDING - x + c.stride - 1) / c.stride : 0;
+                const std::size_t reach = c.columns + PADDING - 1; // the last input
+                if (x > reach)
+                {
+                    continue;
+                }
+                const std::size_t end = std::min(c.outColumns, (reach - x) / c.stride + 1);
+                if (first >= end)
+                {
+                    continue;
+                }
                 for (std::size_t row = 0; row < c.outRows; ++row)
                 {
-                    const std::size_t inputRow = row * c.stride + y; // counted with the padding
-                    if (inputRow < PADDING || inputRow >= c.rows + PADDING)
+                    const std::size_t inputRow = row * c.stride + y;
+                    if (inputRow >= PADDING && inputRow < c.rows + PADDING)
                     {
-                        continue;
-                    }
-                    const std::size_t line = (channel * c.rows + inputRow - PADDING) * c.columns;
-                    for (std::size_t column = 0; column < c.outColumns; ++column)
-                    {
-                        const std::size_t inputColumn = column * c.stride + x;
-                        if (inputColumn >= PADDING && inputColumn < c.columns + PADDING)
-                        {
-                            function(patch + row * c.outColumns + column,
-                                     line + inputColumn - PADDING);
-                        }
+                        function(patch + row * c.outColumns + first,
+                                 (channel * c.rows + inputRow - PADDING) * c.columns +
+                                     first * c.stride + x - PADDING,
+                                 end - first,
+                                 c.stride);
                     }
                 }
             }
         }
     }
+}
+
+/**
+ * @param c The convolution.
+ * @param input Its input.
+ * @param [out] patches What each window sees; what it sees of the padding is left alone.
+ */
+template <typename Convolution, typename Scalar>
+void
+Unfold(const Convolution& c, const Scalar* input, Scalar* patches)
+{
+    ForEachPatchLine(
+        c,
+        [input,
+         patches](std::size_t patch, std::size_t position, std::size_t count, std::size_t stride)
+        {
+            for (std::size_t i = 0; i < count; ++i)
+            {
+                patches[patch + i] = input[position + i * stride];
+            }
+        });
+}
+
+/**
+ * Add up for every input what all windows that see it say: the transpose of Unfold.
+ * @param c The convolution.
+ * @param patches What each window says.
+ * @param [out] input The sums.
+ */
+template <typename Convolution, typename Scalar>
+void
+Fold(const Convolution& c, const Scalar* patches, Scalar* input)
+{
+    std::fill_n(input, c.channels * c.rows * c.columns, Scalar{0});
+    ForEachPatchLine(
+        c,
+        [input,
+         patches](std::size_t patch, std::size_t position, std::size_t count, std::size_t stride)
+        {
+            for (std::size_t i = 0; i < count; ++i)
+            {
+                input[position + i * stride] += patches[patch + i];
+            }
+        });
 }
 
 template <typename Scalar>
@@ -132,8 +185,14 @@ LeNetKernel<Scalar>::LeNetKernel(const SampleShape& shape, double initialRange)
         c.outColumns = OutputSize(columns, c.stride);
         c.weights = layers[l].begin;
         c.biases = c.weights + OUT_CHANNELS * layers[l].fanIn;
+        const std::size_t outputs = OUT_CHANNELS * c.outRows * c.outColumns;
         c.patches.resize(layers[l].fanIn * c.outRows * c.outColumns); // padding stays 0
-        c.outputs.resize(OUT_CHANNELS * c.outRows * c.outColumns);
+        c.patchesTangent.resize(l > 0 ? c.patches.size() : 0);        // there too
+        for (auto* values :
+             {&c.outputs, &c.byOutput, &c.delta, &c.outputsTangent, &c.byOutputTangent})
+        {
+            values->resize(outputs);
+        }
         mostPatches = std::max(mostPatches, c.patches.size());
         channels = OUT_CHANNELS;
         rows = c.outRows;
@@ -143,20 +202,16 @@ LeNetKernel<Scalar>::LeNetKernel(const SampleShape& shape, double initialRange)
     m_weights = layers.back().begin;
     m_biases = m_weights + m_features * m_classes;
     m_logits.resize(m_classes);
-    m_patchesDelta.resize(mostPatches);
-    m_inputsDelta.resize(m_convolutions.front().outputs.size());
+    m_byPatch.resize(mostPatches);
 }
 
 template <typename Scalar>
 void
-LeNetKernel<Scalar>::Forward(const Scalar* image, const Scalar* w, Scalar* logits)
+LeNetKernel<Scalar>::DoForward(const Scalar* input, const Scalar* w, Scalar* logits)
 {
-    const Scalar* input = image;
     for (Convolution& c : m_convolutions)
     {
-        ForEachPatchValue(c,
-                          [&c, input](std::size_t patch, std::size_t position)
-                          { c.patches[patch] = input[position]; });
+        Unfold(c, input, c.patches.data());
         const std::size_t window = c.channels * WINDOW * WINDOW;
         const std::size_t positions = c.outRows * c.outColumns;
         Eigen::Map<const Matrix<Scalar>> weights(w + c.weights, OUT_CHANNELS, window);
@@ -184,57 +239,144 @@ LeNetKernel<Scalar>::Forward(const Scalar* image, const Scalar* w, Scalar* logit
 
 template <typename Scalar>
 void
-LeNetKernel<Scalar>::Backward(const Scalar* delta, const Scalar* w)
+LeNetKernel<Scalar>::AddBackward(const Scalar* delta, const Scalar* w, Scalar* target)
 {
-    Scalar* features = m_convolutions.back().outputs.data();
+    Convolution& top = m_convolutions.back();
     for (std::size_t i = 0; i < m_features; ++i)
     {
-        const Scalar value = features[i];
+        const Scalar value = top.outputs[i];
         const Scalar* weights = w + m_weights + i * m_classes;
-        Scalar* gradient = m_gradient.data() + m_weights + i * m_classes;
+        Scalar* gradient = target + m_weights + i * m_classes;
         Scalar sum = 0;
         for (std::size_t k = 0; k < m_classes; ++k)
         {
             gradient[k] += value * delta[k];
             sum += weights[k] * delta[k];
         }
-        features[i] = sum * value * (1 - value);
+        top.byOutput[i] = sum;
     }
     for (std::size_t k = 0; k < m_classes; ++k)
     {
-        m_gradient[m_biases + k] += delta[k];
+        target[m_biases + k] += delta[k];
     }
     for (std::size_t l = CONVOLUTIONS; l-- > 0;)
     {
-        Convolution& c = m_convolutions[l]; // its outputs are delta before the sigmoid now
+        Convolution& c = m_convolutions[l];
+        for (std::size_t i = 0; i < c.outputs.size(); ++i)
+        {
+            c.delta[i] = c.byOutput[i] * c.outputs[i] * (1 - c.outputs[i]);
+        }
         const std::size_t window = c.channels * WINDOW * WINDOW;
         const std::size_t positions = c.outRows * c.outColumns;
-        Eigen::Map<const Matrix<Scalar>> outputsDelta(c.outputs.data(), OUT_CHANNELS, positions);
+        Eigen::Map<const Matrix<Scalar>> outputsDelta(c.delta.data(), OUT_CHANNELS, positions);
         Eigen::Map<const Matrix<Scalar>> patches(c.patches.data(), window, positions);
-        Eigen::Map<Matrix<Scalar>>(m_gradient.data() + c.weights, OUT_CHANNELS, window).noalias() +=
+        Eigen::Map<Matrix<Scalar>>(target + c.weights, OUT_CHANNELS, window).noalias() +=
             outputsDelta * patches.transpose();
         for (std::size_t channel = 0; channel < OUT_CHANNELS; ++channel)
         {
-            const Scalar* begin = c.outputs.data() + channel * positions;
-            m_gradient[c.biases + channel] += std::accumulate(begin, begin + positions, Scalar{0});
+            const Scalar* begin = c.delta.data() + channel * positions;
+            target[c.biases + channel] += std::accumulate(begin, begin + positions, Scalar{0});
         }
-        if (l == 0)
+        if (l > 0)
         {
-            break;
+            Eigen::Map<const Matrix<Scalar>> weights(w + c.weights, OUT_CHANNELS, window);
+            Eigen::Map<Matrix<Scalar>> byPatch(m_byPatch.data(), window, positions);
+            byPatch.noalias() = weights.transpose() * outputsDelta;
+            Fold(c, m_byPatch.data(), m_convolutions[l - 1].byOutput.data());
         }
+    }
+}
+
+template <typename Scalar>
+void
+LeNetKernel<Scalar>::DoBackward(const Scalar* delta, const Scalar* w, Scalar* gradient)
+{
+    std::fill_n(gradient, this->GetDimension(), Scalar{0});
+    AddBackward(delta, w, gradient);
+}
+
+template <typename Scalar>
+void
+LeNetKernel<Scalar>::DoForwardTangent(const Scalar* w, const Scalar* u, Scalar* tangent)
+{
+    for (std::size_t l = 0; l < CONVOLUTIONS; ++l)
+    {
+        Convolution& c = m_convolutions[l];
+        const std::size_t window = c.channels * WINDOW * WINDOW;
+        const std::size_t positions = c.outRows * c.outColumns;
+        Eigen::Map<const Matrix<Scalar>> directions(u + c.weights, OUT_CHANNELS, window);
+        Eigen::Map<const Vector<Scalar>> biases(u + c.biases, OUT_CHANNELS);
+        Eigen::Map<const Matrix<Scalar>> patches(c.patches.data(), window, positions);
+        Eigen::Map<Matrix<Scalar>> outputs(c.outputsTangent.data(), OUT_CHANNELS, positions);
+        outputs.colwise() = biases;
+        outputs.noalias() += directions * patches;
+        if (l > 0) // the image itself does not depend on r
+        {
+            Unfold(c, m_convolutions[l - 1].outputsTangent.data(), c.patchesTangent.data());
+            Eigen::Map<const Matrix<Scalar>> weights(w + c.weights, OUT_CHANNELS, window);
+            Eigen::Map<const Matrix<Scalar>> patchesTangent(
+                c.patchesTangent.data(), window, positions);
+            outputs.noalias() += weights * patchesTangent;
+        }
+        for (std::size_t i = 0; i < c.outputs.size(); ++i)
+        {
+            c.outputsTangent[i] *= c.outputs[i] * (1 - c.outputs[i]);
+        }
+    }
+    const Convolution& top = m_convolutions.back();
+    std::copy_n(u + m_biases, m_classes, tangent);
+    for (std::size_t i = 0; i < m_features; ++i)
+    {
+        const Scalar* weights = w + m_weights + i * m_classes;
+        const Scalar* directions = u + m_weights + i * m_classes;
+        for (std::size_t k = 0; k < m_classes; ++k)
+        {
+            tangent[k] += top.outputs[i] * directions[k] + top.outputsTangent[i] * weights[k];
+        }
+    }
+}
+
+template <typename Scalar>
+void
+LeNetKernel<Scalar>::DoBackwardTangent(const Scalar* delta,
+                                       const Scalar* tangent,
+                                       const Scalar* w,
+                                       const Scalar* u,
+                                       Scalar* byInput)
+{
+    for (std::size_t i = 0; i < m_features; ++i)
+    {
+        const Scalar* weights = w + m_weights + i * m_classes;
+        const Scalar* directions = u + m_weights + i * m_classes;
+        Scalar sum = 0;
+        for (std::size_t k = 0; k < m_classes; ++k)
+        {
+            sum += directions[k] * delta[k] + weights[k] * tangent[k];
+        }
+        m_convolutions.back().byOutputTangent[i] = sum;
+    }
+    for (std::size_t l = CONVOLUTIONS; l-- > 0;)
+    {
+        Convolution& c = m_convolutions[l];
+        // delta = byOutput a (1 - a), and the tangent of a (1 - a) is (1 - 2 a) times that of a.
+        std::vector<Scalar>& deltaTangent = c.outputsTangent;
+        for (std::size_t i = 0; i < c.outputs.size(); ++i)
+        {
+            const Scalar value = c.outputs[i];
+            deltaTangent[i] = c.byOutputTangent[i] * value * (1 - value) +
+                              c.byOutput[i] * (1 - 2 * value) * c.outputsTangent[i];
+        }
+        const std::size_t window = c.channels * WINDOW * WINDOW;
+        const std::size_t positions = c.outRows * c.outColumns;
+        Eigen::Map<const Matrix<Scalar>> outputsDelta(c.delta.data(), OUT_CHANNELS, positions);
+        Eigen::Map<const Matrix<Scalar>> outputsDeltaTangent(
+            deltaTangent.data(), OUT_CHANNELS, positions);
         Eigen::Map<const Matrix<Scalar>> weights(w + c.weights, OUT_CHANNELS, window);
-        Eigen::Map<Matrix<Scalar>> patchesDelta(m_patchesDelta.data(), window, positions);
-        patchesDelta.noalias() = weights.transpose() * outputsDelta;
-        // An input adds up what all windows that see it say.
-        std::vector<Scalar>& below = m_convolutions[l - 1].outputs;
-        std::fill_n(m_inputsDelta.begin(), below.size(), Scalar{0});
-        ForEachPatchValue(c,
-                          [this](std::size_t patch, std::size_t position)
-                          { m_inputsDelta[position] += m_patchesDelta[patch]; });
-        for (std::size_t i = 0; i < below.size(); ++i)
-        {
-            below[i] = m_inputsDelta[i] * below[i] * (1 - below[i]);
-        }
+        Eigen::Map<const Matrix<Scalar>> directions(u + c.weights, OUT_CHANNELS, window);
+        Eigen::Map<Matrix<Scalar>> byPatch(m_byPatch.data(), window, positions);
+        byPatch.noalias() = directions.transpose() * outputsDelta;
+        byPatch.noalias() += weights.transpose() * outputsDeltaTangent;
+        Fold(c, m_byPatch.data(), l > 0 ? m_convolutions[l - 1].byOutputTangent.data() : byInput);
     }
 }
 
@@ -248,7 +390,7 @@ LeNetKernel<Scalar>::DoComputeLogits(const SampleBatch<Scalar>& batch, const Sca
     }
     for (std::size_t s = 0; s < batch.count; ++s)
     {
-        Forward(batch.inputs + s * batch.features, w, m_logits.data() + s * m_classes);
+        DoForward(batch.inputs + s * batch.features, w, m_logits.data() + s * m_classes);
     }
     return m_logits.data();
 }
@@ -265,10 +407,10 @@ LeNetKernel<Scalar>::DoAddGradient(const SampleBatch<Scalar>& batch,
     Scalar loss = 0;
     for (std::size_t s = 0; s < batch.count; ++s)
     {
-        Forward(batch.inputs + s * batch.features, w, m_logits.data());
+        DoForward(batch.inputs + s * batch.features, w, m_logits.data());
         loss +=
             SoftmaxGradient(m_logits.data(), m_classes, batch.labels[s], Scalar{1} / batch.count);
-        Backward(m_logits.data(), w);
+        AddBackward(m_logits.data(), w, m_gradient.data());
     }
     for (std::size_t j = 0; j < m_gradient.size(); ++j)
     {

@@ -48,8 +48,15 @@ class LeNetKernel : public ModelKernel<Scalar>
         std::size_t weights;    //!< First coordinate of the weights.
         std::size_t biases;     //!< First coordinate of the biases.
 
-        std::vector<Scalar> patches; //!< What each window sees: [channel, 5, 5][out position].
-        std::vector<Scalar> outputs; //!< After the sigmoid; on the way back delta.
+        std::vector<Scalar> patches;  //!< What each window sees: [channel, 5, 5][out position].
+        std::vector<Scalar> outputs;  //!< After the sigmoid.
+        std::vector<Scalar> byOutput; //!< Derivative of the loss by them.
+        std::vector<Scalar> delta;    //!< The same before the sigmoid.
+
+        // Derivatives of these by r at w + r u.
+        std::vector<Scalar> patchesTangent;  //!< Of the patches; empty below the first.
+        std::vector<Scalar> outputsTangent;  //!< Of the outputs; on the way back of delta.
+        std::vector<Scalar> byOutputTangent; //!< Of byOutput.
     };
 
     Scalar DoAddGradient(const SampleBatch<Scalar>& batch,
@@ -57,20 +64,22 @@ class LeNetKernel : public ModelKernel<Scalar>
                          Scalar factor,
                          Scalar* target) override;
     const Scalar* DoComputeLogits(const SampleBatch<Scalar>& batch, const Scalar* w) override;
+    void DoForward(const Scalar* input, const Scalar* w, Scalar* logits) override;
+    void DoBackward(const Scalar* delta, const Scalar* w, Scalar* gradient) override;
+    void DoForwardTangent(const Scalar* w, const Scalar* u, Scalar* tangent) override;
+    void DoBackwardTangent(const Scalar* delta,
+                           const Scalar* tangent,
+                           const Scalar* w,
+                           const Scalar* u,
+                           Scalar* byInput) override;
 
     /**
-     * @param image The inputs of one sample.
-     * @param w Parameters.
-     * @param [out] logits The scores.
-     */
-    void Forward(const Scalar* image, const Scalar* w, Scalar* logits);
-
-    /**
-     * Add the gradient of the sample that went forward last to m_gradient.
+     * Add the gradient of the sample that went forward last.
      * @param delta Derivative of the loss by the scores.
      * @param w Parameters.
+     * @param [in,out] target d values.
      */
-    void Backward(const Scalar* delta, const Scalar* w);
+    void AddBackward(const Scalar* delta, const Scalar* w, Scalar* target);
 
     std::array<Convolution, CONVOLUTIONS> m_convolutions; //!< The convolutions.
     std::size_t m_classes;                                //!< Number of classes.
@@ -79,10 +88,9 @@ class LeNetKernel : public ModelKernel<Scalar>
     std::size_t m_biases;                                 //!< First bias of the last layer.
 
     // Scratch memory.
-    std::vector<Scalar> m_logits;       //!< Scores of a batch.
-    std::vector<Scalar> m_gradient;     //!< Gradient of a batch, d.
-    std::vector<Scalar> m_patchesDelta; //!< Derivative of the loss by the patches.
-    std::vector<Scalar> m_inputsDelta;  //!< The same by the inputs of a convolution.
+    std::vector<Scalar> m_logits;   //!< Scores of a batch.
+    std::vector<Scalar> m_gradient; //!< Gradient of a batch, d.
+    std::vector<Scalar> m_byPatch;  //!< Derivative by the patches, of the loss or its tangent.
 };
 
 } // namespace ns3

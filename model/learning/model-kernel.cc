@@ -22,7 +22,10 @@ ModelKernel<Scalar>::ModelKernel(std::vector<ModelLayer> layers,
     : m_layers(std::move(layers)),
       m_features(features),
       m_classes(classes),
-      m_initialRange(initialRange)
+      m_initialRange(initialRange),
+      m_probabilities(classes),
+      m_delta(classes),
+      m_tangent(classes)
 {
 }
 
@@ -98,6 +101,66 @@ ModelKernel<Scalar>::Predict(const SampleBatch<Scalar>& batch, const Scalar* w, 
         const Scalar* best = std::max_element(logits, logits + m_classes);
         classes[s] = static_cast<uint8_t>(best - logits);
     }
+}
+
+template <typename Scalar>
+std::size_t
+ModelKernel<Scalar>::GetFeatures() const
+{
+    return m_features;
+}
+
+template <typename Scalar>
+std::size_t
+ModelKernel<Scalar>::GetClasses() const
+{
+    return m_classes;
+}
+
+template <typename Scalar>
+Scalar
+ModelKernel<Scalar>::ComputeSoftGradient(const Scalar* input,
+                                         const Scalar* label,
+                                         const Scalar* w,
+                                         Scalar* gradient)
+{
+    DoForward(input, w, m_delta.data());
+    // sum_k y_k (ln(sum_j e^z_j) - z_k), whose derivative by z_k is (sum of y) p_k - y_k.
+    Scalar loss = static_cast<Scalar>(DoGetPenalty(w));
+    m_labelSum = 0;
+    for (std::size_t k = 0; k < m_classes; ++k)
+    {
+        loss -= label[k] * m_delta[k];
+        m_labelSum += label[k];
+    }
+    loss += m_labelSum * Softmax(m_delta.data(), m_classes, m_probabilities.data());
+    for (std::size_t k = 0; k < m_classes; ++k)
+    {
+        m_delta[k] = m_labelSum * m_probabilities[k] - label[k];
+    }
+    DoBackward(m_delta.data(), w, gradient);
+    return loss;
+}
+
+template <typename Scalar>
+void
+ModelKernel<Scalar>::ComputeMixedDerivative(const Scalar* u,
+                                            const Scalar* w,
+                                            Scalar* byInput,
+                                            Scalar* byLabel)
+{
+    DoForwardTangent(w, u, m_tangent.data());
+    Scalar mean = 0;
+    for (std::size_t k = 0; k < m_classes; ++k)
+    {
+        mean += m_probabilities[k] * m_tangent[k];
+    }
+    for (std::size_t k = 0; k < m_classes; ++k)
+    {
+        byLabel[k] = mean - m_tangent[k]; // of -ln p_k
+        m_tangent[k] = m_labelSum * m_probabilities[k] * (m_tangent[k] - mean);
+    }
+    DoBackwardTangent(m_delta.data(), m_tangent.data(), w, u, byInput);
 }
 
 template <typename Scalar>

@@ -35,7 +35,34 @@ SoftmaxLoss(const Scalar* logits, std::size_t classes, std::size_t label)
 
 /**
  * @ingroup federated
- * @brief The same, and its derivative: the probabilities, less 1 at the true class.
+ * @brief Probabilities of the classes.
+ * @param logits The scores.
+ * @param classes Number of scores.
+ * @param [out] probabilities e^score over the sum of all; the scores themselves are allowed.
+ * @return ln of that sum.
+ */
+template <typename Scalar>
+Scalar
+Softmax(const Scalar* logits, std::size_t classes, Scalar* probabilities)
+{
+    const Scalar top = *std::max_element(logits, logits + classes);
+    Scalar sum = 0;
+    for (std::size_t k = 0; k < classes; ++k)
+    {
+        probabilities[k] = std::exp(logits[k] - top);
+        sum += probabilities[k];
+    }
+    for (std::size_t k = 0; k < classes; ++k)
+    {
+        probabilities[k] /= sum;
+    }
+    // cppcheck-suppress invalidFunctionArg ; the sum has the term exp(0)
+    return top + std::log(sum);
+}
+
+/**
+ * @ingroup federated
+ * @brief The cross-entropy of SoftmaxLoss, and its derivative: the probabilities, less 1 at the true class.
  * @param [in,out] logits The scores; replaced by scale * derivative.
  * @param classes Number of scores.
  * @param label The true class.
