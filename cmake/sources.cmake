@@ -41,6 +41,13 @@ set(federated_sources
     model/learning/model-evaluator.cc
     model/learning/model-kernel.cc
     model/learning/worker-pool.cc
+    model/privacy/contact-sheet.cc
+    model/privacy/cosine-inversion.cc
+    model/privacy/dlg-inversion.cc
+    model/privacy/gradient-inversion.cc
+    model/privacy/image-quality.cc
+    model/privacy/lbfgs.cc
+    model/privacy/linear-inversion.cc
     model/quantization/dp-stochastic-quantizer.cc
     model/quantization/fixed-interval.cc
     model/quantization/identity-quantizer.cc
@@ -100,6 +107,7 @@ set(federated_headers
     model/fusion/uniform-fusion.h
     model/fusion/update-fusion.h
     model/learning/cpu-time.h
+    model/learning/dot-product.h
     model/learning/federated-dataset.h
     model/learning/federated-partition.h
     model/learning/learning-model.h
@@ -115,7 +123,15 @@ set(federated_headers
     model/learning/sample-batch.h
     model/learning/sample-gatherer.h
     model/learning/sample-shape.h
+    model/learning/softmax.h
     model/learning/worker-pool.h
+    model/privacy/contact-sheet.h
+    model/privacy/cosine-inversion.h
+    model/privacy/dlg-inversion.h
+    model/privacy/gradient-inversion.h
+    model/privacy/image-quality.h
+    model/privacy/lbfgs.h
+    model/privacy/linear-inversion.h
     model/quantization/dp-stochastic-quantizer.h
     model/quantization/fixed-interval.h
     model/quantization/identity-quantizer.h
@@ -181,6 +197,7 @@ set(federated_test_sources
 )
 
 set(federated_examples
+    federated-attack
     federated-distortion
 )
 

@@ -2,6 +2,7 @@
 
 #include "dense-kernel.h"
 
+#include "dot-product.h"
 #include "eigen-without-heap.h"
 #include "softmax.h"
 
@@ -62,38 +63,6 @@ AddColumnSums(const Scalar* matrix, std::size_t rows, std::size_t columns, Scala
             target[c] += matrix[c];
         }
     }
-}
-
-/**
- * @param a Values.
- * @param b As many.
- * @param count How many.
- * @return the sum of their products.
- */
-template <typename Scalar>
-Scalar
-Product(const Scalar* a, const Scalar* b, std::size_t count)
-{
-    constexpr std::size_t LANES = 16; // sums side by side, which the compiler turns into vectors
-    Scalar sums[LANES] = {};
-    std::size_t i = 0;
-    for (; i + LANES <= count; i += LANES)
-    {
-        for (std::size_t lane = 0; lane < LANES; ++lane)
-        {
-            sums[lane] += a[i + lane] * b[i + lane];
-        }
-    }
-    Scalar sum = 0;
-    for (; i < count; ++i)
-    {
-        sum += a[i] * b[i];
-    }
-    for (Scalar lane : sums)
-    {
-        sum += lane;
-    }
-    return sum;
 }
 
 constexpr std::size_t GROUP = 8; // inputs that are skipped together if all are blank
@@ -447,7 +416,7 @@ DenseKernel<Scalar>::DoBackward(const Scalar* delta, const Scalar* w, Scalar* gr
             for (const WeightedIndex<Scalar>& input : layer.inputs)
             {
                 const Scalar* weights = w + layer.weights + input.index * layer.out;
-                below[input.index] = Product(weights, layer.delta.data(), layer.out);
+                below[input.index] = DotProduct(weights, layer.delta.data(), layer.out);
             }
         }
     }
@@ -502,8 +471,8 @@ DenseKernel<Scalar>::DoBackwardTangent(const Scalar* /* delta */,
         for (const WeightedIndex<Scalar>& input : layer.inputs)
         {
             const std::size_t row = layer.weights + input.index * layer.out;
-            below[input.index] = Product(u + row, layer.delta.data(), layer.out) +
-                                 Product(w + row, layer.tangent.data(), layer.out);
+            below[input.index] = DotProduct(u + row, layer.delta.data(), layer.out) +
+                                 DotProduct(w + row, layer.tangent.data(), layer.out);
         }
     }
 }

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+/*
+ * What an update tells about the image that it was computed from: gradient inversion.
+ *
+ *   image, label -> gradient g at w -> v = -0.1 g -> l1 clip -> interval -> quantizer -> decoder
+ *   -> the attack knows w, the decoded v, the learning rate and the clip factor -> image', label'
+ *
+ * Each of --nets random models gives an update for each of --images training images of its own. (No
+ * image is used twice: how well an attack works depends more on the image than on the model.) LeNet
+ * starts uniform in plus or minus 0.5, as the attack's authors have it. Equal RngRun: equal nets,
+ * images and starts for every quantizer, interval and attack, for any number of threads.
+ *
+ * PREFIX.csv has a row an attack:
+ *   net, image, sample    the attack, and the index of the image in the training set
+ *   label, found_label    the class, and what the attack takes it for
+ *   ssim, psnr_db, mse    the found image against the true one, both clipped to [0, 1]
+ *   update_snr_db         |v|^2 / |decoded v - v|^2 after clipping
+ *   clip_factor           what clipping multiplied the update with
+ *   objective, outer_iterations, inner_iterations, diverged     how the search ended
+ * PREFIX.png shows the images, for each net the true ones above the found ones.
+ *
+ *   federated-attack --quantizer=dp --interval=min-max --attack=dlg --output=results/attack
+ */
+
+#include "ns3/boolean.h"
+#include "ns3/contact-sheet.h"
+#include "ns3/double.h"
+#include "ns3/federated-command-line.h"
+#include "ns3/federated-dataset.h"
+#include "ns3/federated-number.h"
+#include "ns3/federated-output-file.h"
+#include "ns3/federated-result-line.h"
+#include "ns3/gradient-inversion.h"
+#include "ns3/image-quality.h"
+#include "ns3/interval-rule.h"
+#include "ns3/learning-model.h"
+#include "ns3/object-factory.h"
+#include "ns3/quantizer.h"
+#include "ns3/random-variable-stream.h"
+#include "ns3/sample-gatherer.h"
+#include "ns3/uinteger.h"
+#include "ns3/update-clipping.h"
+#include "ns3/worker-pool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <iostream>
+#include <limits>
+#include <map>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+
+const double LEARNING_RATE = 0.1;
+
+/** What the attacks share; worker threads only read it. */
+struct Setting
+{
+    const LearningModel* model;      //!< The model.
+    const Quantizer* quantizer;      //!< What is done to the update.
+    const IntervalRule* interval;    //!< Where its levels are.
+    const GradientInversion* attack; //!< The attack.
+    const FederatedDataset* data;    //!< Training images.
+    SampleShape shape;               //!< Their size and classes.
+    uint32_t bits;                   //!< Resolution.
+    double clip;                     //!< Bound of the l1 norm.
+    double capture;                  //!< Probability that a coordinate is captured.
+    uint64_t seed;                   //!< For every draw.
+};
+
+/** One attack. */
+struct Attack
+{
+    uint32_t net;              //!< Which random model.
+    uint32_t image;            //!< Which image.
+    uint32_t sample;           //!< Its index in the training set.
+    double clipFactor;         //!< What clipping multiplied the update with.
+    double snrDb;              //!< Of the update.
+    std::vector<double> truth; //!< The true image.
+    InversionResult found;     //!< What was found.
+    ImageQuality quality;      //!< How close that is.
+};
+
+/** Read an interval's description; the rule stays null where it is wrong. */
+std::string
+ReadInterval(const std::string& text, Ptr<IntervalRule>& rule)
+{
+    const std::string fixed = "fixed:";
+    ObjectFactory factory;
+    if (text == "min-max" || text == "layer-min-max")
+    {
+        factory.SetTypeId("ns3::MinMaxInterval");
+        factory.Set("PerLayer", BooleanValue(text != "min-max"));
+    }
+    else if (text == "max-abs")
+    {
+        factory.SetTypeId("ns3::MaxAbsInterval");
+    }
+    else
+    {
+        double radius = 0;
+        if (text.rfind(fixed, 0) != 0 ||
+            !FederatedNumber::ReadReal(text.substr(fixed.size()), radius) ||
+            !(radius > 0 && radius <= 1e6))
+        {
+            return "is not min-max, max-abs, layer-min-max or fixed:R with R above 0, up to 1e6";
+        }
+        factory.SetTypeId("ns3::FixedInterval");
+        factory.Set("Low", DoubleValue(-radius));
+        factory.Set("High", DoubleValue(radius));
+    }
+    rule = factory.Create<IntervalRule>();
+    return "";
+}
+
+/** Compute, clip, quantize and decode an update, then attack it. */
+void
+Run(const Setting& setting, Attack& attack)
+{
+    // The device, in float as everywhere.
+    const auto device = setting.model->CreateKernel(setting.shape);
+    const std::size_t d = device->GetDimension();
+    GradientObservation observation;
+    observation.learningRate = LEARNING_RATE;
+    observation.model.resize(d);
+    FederatedRandom start(setting.seed, FederatedRandom::INITIAL_MODEL, 0, attack.net);
+    device->Initialize(start, observation.model.data());
+    SampleGatherer<float> gatherer(PixelScale::Unit());
+    const auto batch =
+        gatherer.Gather(*setting.data, 1, [&attack](std::size_t) { return attack.sample; });
+    attack.truth.assign(batch.inputs, batch.inputs + batch.features);
+    std::vector<float> update(d, 0);
+    device->AddGradient(batch, observation.model.data(), -LEARNING_RATE, update.data());
+    attack.clipFactor = ClipUpdate(CLIP_L1, setting.clip, update.data(), d);
+    observation.clipFactor = attack.clipFactor;
+
+    std::vector<std::size_t> layerEnds;
+    for (const ModelLayer& layer : device->GetLayers())
+    {
+        layerEnds.push_back(layer.begin + layer.size);
+    }
+    const auto intervals = setting.interval->GetIntervals(update.data(), layerEnds);
+    std::vector<uint8_t> payload(setting.quantizer->GetPayloadSize(d, setting.bits));
+    FederatedRandom coins(setting.seed, FederatedRandom::QUANTIZE, attack.image, attack.net);
+    setting.quantizer->Encode(update.data(), intervals, setting.bits, coins, payload.data());
+    observation.update.resize(d);
+    for (const IntervalRange& range : intervals)
+    {
+        setting.quantizer->Decode(
+            payload.data(),
+            range.begin,
+            range.end - range.begin,
+            setting.quantizer->GetDecoderGrid(LevelGrid(range.low, range.high, setting.bits)),
+            observation.update.data() + range.begin);
+    }
+    double signal = 0;
+    double noise = 0;
+    for (std::size_t j = 0; j < d; ++j)
+    {
+        signal += double{update[j]} * update[j];
+        noise += std::pow(double{observation.update[j]} - update[j], 2);
+    }
+    attack.snrDb = 10 * std::log10(signal / noise);
+    FederatedRandom erasures(setting.seed, FederatedRandom::LINK_NOISE, attack.image, attack.net);
+    for (std::size_t j = 0; setting.capture < 1 && j < d; ++j)
+    {
+        observation.captured.push_back(erasures.Uniform() < setting.capture);
+    }
+
+    const auto kernel = setting.model->CreateDoubleKernel(setting.shape);
+    FederatedRandom random(setting.seed, FederatedRandom::GENERAL, attack.image, attack.net);
+    attack.found = setting.attack->Reconstruct(observation, *kernel, setting.shape, random);
+    attack.quality = ImageQuality::Compare(
+        attack.truth, attack.found.image, setting.shape.rows, setting.shape.columns);
+}
+
+/** The value below which a fraction of the values lies, interpolated between neighbors. */
+double
+GetQuantile(std::vector<double> values, double fraction)
+{
+    std::sort(values.begin(), values.end());
+    const double place = fraction * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, values.size() - 1);
+    return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    const std::map<std::string, std::string> quantizers{
+        {"none", "ns3::IdentityQuantizer"},
+        {"sq", "ns3::UnbiasedStochasticQuantizer"},
+        {"dp", "ns3::DpStochasticQuantizer"},
+        {"laplace", "ns3::LaplaceQuantizer"},
+        {"rr", "ns3::RandomizedResponseQuantizer"},
+        {"optimal", "ns3::OptimalDpQuantizer"},
+    };
+    std::string data = "data/mnist";
+    std::string quantizerName = "dp";
+    uint32_t bits = 6;
+    std::string intervalName = "min-max";
+    double epsilon = 1e-6;
+    double clip = 10;
+    double capture = 1;
+    std::string attackName = "dlg";
+    std::string modelName = "auto";
+    uint32_t nets = 3;
+    uint32_t images = 8;
+    uint32_t iterations = 0;
+    uint32_t threads = 0;
+    std::string output = "federated-attack";
+
+    Ptr<IntervalRule> interval;
+    FederatedCommandLine cmd(__FILE__, "Gradient inversion against quantized updates.");
+    cmd.AddData(data);
+    cmd.AddChoice("quantizer",
+                  "What is done to the update",
+                  quantizerName,
+                  {"none", "sq", "dp", "laplace", "rr", "optimal"});
+    cmd.AddCount("bits", "Bits of a coordinate", bits, 1, Quantizer::MAX_BITS);
+    cmd.AddText("interval",
+                "Where the levels are: min-max, max-abs, layer-min-max or fixed:R",
+                intervalName,
+                [&interval](const std::string& text) { return ReadInterval(text, interval); });
+    cmd.AddReal("epsilon",
+                "Epsilon of a coordinate; laplace has d times that for an update",
+                epsilon,
+                1e-12,
+                1000);
+    cmd.AddReal("clip", "Bound of the update's l1 norm", clip, 1e-6, 1e9);
+    cmd.AddReal("capture", "Probability that a coordinate is captured", capture, 0, 1);
+    cmd.AddChoice("attack", "The attack", attackName, {"dlg", "idlg", "cosine", "linear"});
+    cmd.AddChoice("model",
+                  "The model; auto is mlp for the linear attack and lenet for the others",
+                  modelName,
+                  {"auto", "lenet", "mlp"});
+    cmd.AddCount("nets", "Random models", nets, 1, 1000);
+    cmd.AddCount("images", "Training images of each of them", images, 1, 1000);
+    cmd.AddCount("iterations",
+                 "Iterations, the outer ones of dlg and idlg; 0 is 100 of these, 600 for cosine",
+                 iterations,
+                 0,
+                 1000000);
+    cmd.AddCount("threads", "Worker threads; 0 is one a core", threads, 0, 256);
+    cmd.AddOutput(output);
+    cmd.ParseOrExit(argc, argv);
+
+    if (!interval)
+    {
+        ReadInterval(intervalName, interval);
+    }
+    if (modelName == "auto")
+    {
+        modelName = attackName == "linear" ? "mlp" : "lenet";
+    }
+    std::string error;
+    const FederatedData loaded = FederatedData::LoadDirectory(data, error);
+    if (!loaded.train)
+    {
+        cmd.Fail(error);
+    }
+    const FederatedDataset& train = *loaded.train;
+    const SampleShape shape{train.GetRows(), train.GetColumns(), train.GetClasses()};
+
+    ObjectFactory modelFactory(modelName == "mlp" ? "ns3::MlpModel" : "ns3::LeNetModel");
+    if (modelName == "lenet")
+    {
+        modelFactory.Set("InitialRange", DoubleValue(0.5));
+    }
+    const auto model = modelFactory.Create<LearningModel>();
+    const auto kernel = model->CreateDoubleKernel(shape);
+
+    TypeId quantizerType;
+    if (!TypeId::LookupByNameFailSafe(quantizers.at(quantizerName), &quantizerType))
+    {
+        cmd.Fail("--quantizer=" + quantizerName + " is not part of this build");
+    }
+    ObjectFactory quantizerFactory;
+    quantizerFactory.SetTypeId(quantizerType);
+    TypeId::AttributeInformation attribute;
+    if (quantizerName == "laplace")
+    {
+        quantizerFactory.Set("Sensitivity", DoubleValue(2 * clip));
+        quantizerFactory.Set("Epsilon",
+                             DoubleValue(epsilon * static_cast<double>(kernel->GetDimension())));
+    }
+    else if (quantizerType.LookupAttributeByName("Epsilon", &attribute))
+    {
+        quantizerFactory.Set("Epsilon", DoubleValue(epsilon));
+    }
+    const auto quantizer = quantizerFactory.Create<Quantizer>();
+
+    ObjectFactory attackFactory(attackName == "cosine"   ? "ns3::CosineInversion"
+                                : attackName == "linear" ? "ns3::LinearInversion"
+                                                         : "ns3::DlgInversion");
+    if (attackName == "idlg")
+    {
+        attackFactory.Set("InferLabel", BooleanValue(true));
+    }
+    if (iterations > 0 && attackName != "linear")
+    {
+        attackFactory.Set("Iterations", UintegerValue(iterations));
+    }
+    const auto attack = attackFactory.Create<GradientInversion>();
+    if (!attack->IsApplicable(*kernel))
+    {
+        cmd.Fail("--attack=" + attackName + " does not work on --model=" + modelName);
+    }
+    if (std::size_t{nets} * images > train.GetSize())
+    {
+        cmd.Fail("--nets=" + std::to_string(nets) + " times --images=" + std::to_string(images) +
+                 " is more than the data has");
+    }
+
+    auto stream = CreateObject<UniformRandomVariable>();
+    stream->SetStream(0);
+    const uint64_t seed = stream->GetInteger(0, FederatedRandom::max());
+    std::vector<uint32_t> samples(train.GetSize());
+    for (uint32_t i = 0; i < samples.size(); ++i)
+    {
+        samples[i] = i;
+    }
+    FederatedRandom selection(seed, FederatedRandom::SELECTION);
+    selection.Shuffle(samples);
+
+    const Setting setting{PeekPointer(model),
+                          PeekPointer(quantizer),
+                          PeekPointer(interval),
+                          PeekPointer(attack),
+                          &train,
+                          shape,
+                          bits,
+                          clip,
+                          capture,
+                          seed};
+    std::vector<Attack> attacks(std::size_t{nets} * images);
+    std::atomic<std::size_t> done{0};
+    WorkerPool pool(threads);
+    pool.ParallelFor(attacks.size(),
+                     [&](std::size_t index, std::size_t)
+                     {
+                         Attack& one = attacks[index];
+                         one.net = static_cast<uint32_t>(index / images);
+                         one.image = static_cast<uint32_t>(index % images);
+                         one.sample = samples[index];
+                         Run(setting, one);
+                         std::cerr << std::to_string(++done) + " of " +
+                                          std::to_string(attacks.size()) + " attacks: net " +
+                                          std::to_string(one.net) + ", image " +
+                                          std::to_string(one.image) + ", SSIM " +
+                                          std::to_string(one.quality.ssim) + "\n";
+                     });
+
+    FederatedOutputFile table(output + ".csv");
+    table.GetStream() << "net,image,sample,label,found_label,ssim,psnr_db,mse,update_snr_db,"
+                         "clip_factor,objective,outer_iterations,inner_iterations,diverged\n";
+    ContactSheet sheet(shape.rows, shape.columns, std::size_t{2} * nets, images);
+    std::vector<double> similarities;
+    double labels = 0;
+    double above = 0;
+    double snr = 0;
+    double diverged = 0;
+    for (const Attack& one : attacks)
+    {
+        const uint32_t label = train.GetLabel(one.sample);
+        table.GetStream() << one.net << ',' << one.image << ',' << one.sample << ',' << label << ','
+                          << +one.found.label << ',' << one.quality.ssim << ',' << one.quality.psnr
+                          << ',' << one.quality.mse << ',' << one.snrDb << ',' << one.clipFactor
+                          << ',' << one.found.objective << ',' << one.found.outerIterations << ','
+                          << one.found.innerIterations << ',' << one.found.diverged << '\n';
+        sheet.SetImage(2 * one.net, one.image, one.truth);
+        sheet.SetImage(2 * one.net + 1, one.image, one.found.image);
+        similarities.push_back(one.quality.ssim);
+        labels += label == one.found.label;
+        above += one.quality.ssim > 0.5;
+        snr += one.snrDb;
+        diverged += one.found.diverged;
+    }
+    FederatedOutputFile picture(output + ".png");
+    sheet.WritePng(picture.GetStream());
+    if (!table.Commit(error) || !picture.Commit(error))
+    {
+        cmd.Fail(error);
+    }
+    const auto count = static_cast<double>(attacks.size());
+    FederatedResultLine result;
+    result.AddCount("attacks", attacks.size());
+    result.AddReal("median_ssim", GetQuantile(similarities, 0.5));
+    result.AddReal("lower_quartile_ssim", GetQuantile(similarities, 0.25));
+    result.AddReal("upper_quartile_ssim", GetQuantile(similarities, 0.75));
+    result.AddReal("fraction_above_half", above / count);
+    result.AddReal("label_accuracy", labels / count);
+    result.AddReal("update_snr_db", snr / count);
+    result.AddReal("diverged", diverged / count);
+    result.Print(std::cout);
+    return 0;
+}

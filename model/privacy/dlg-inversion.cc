@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "dlg-inversion.h"
+
+#include "lbfgs.h"
+
+#include "ns3/boolean.h"
+#include "ns3/dot-product.h"
+#include "ns3/double.h"
+#include "ns3/softmax.h"
+#include "ns3/uinteger.h"
+
+#include <boost/random/normal_distribution.hpp>
+
+#include <algorithm>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(DlgInversion);
+
+TypeId
+DlgInversion::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::DlgInversion")
+            .SetParent<GradientInversion>()
+            .SetGroupName("Federated")
+            .AddConstructor<DlgInversion>()
+            .AddAttribute("Iterations",
+                          "Outer iterations: calls of the optimizer.",
+                          UintegerValue(100),
+                          MakeUintegerAccessor(&DlgInversion::m_iterations),
+                          MakeUintegerChecker<uint32_t>(1, 1000000))
+            .AddAttribute("InnerIterations",
+                          "Steps of the optimizer in each outer iteration.",
+                          UintegerValue(20),
+                          MakeUintegerAccessor(&DlgInversion::m_innerIterations),
+                          MakeUintegerChecker<uint32_t>(1, 1000))
+            .AddAttribute("History",
+                          "Steps that L-BFGS remembers.",
+                          UintegerValue(100),
+                          MakeUintegerAccessor(&DlgInversion::m_history),
+                          MakeUintegerChecker<uint32_t>(1, 10000))
+            .AddAttribute("Step",
+                          "Length of a step, in units of the quasi-Newton step.",
+                          DoubleValue(1),
+                          MakeDoubleAccessor(&DlgInversion::m_step),
+                          MakeDoubleChecker<double>(1e-6, 10))
+            .AddAttribute("InferLabel",
+                          "Whether the label is inferred from the last layer's gradient (iDLG) "
+                          "instead of being searched.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&DlgInversion::m_inferLabel),
+                          MakeBooleanChecker());
+    return tid;
+}
+
+InversionResult
+DlgInversion::DoReconstruct(const Target& target,
+                            ModelKernel<double>& kernel,
+                            const SampleShape& shape,
+                            FederatedRandom& random) const
+{
+    const std::size_t d = kernel.GetDimension();
+    const std::size_t pixels = kernel.GetFeatures();
+    const std::size_t scores = m_inferLabel ? 0 : shape.classes;
+    InversionResult result;
+    std::vector<double> label(shape.classes);
+    if (m_inferLabel)
+    {
+        result.label = InferLabel(target, kernel);
+        label[result.label] = 1;
+    }
+
+    std::vector<double> residual(d);
+    std::vector<double> byLabel(shape.classes);
+    const auto evaluate = [&](const std::vector<double>& point, std::vector<double>& gradient)
+    {
+        if (scores > 0)
+        {
+            Softmax(point.data() + pixels, scores, label.data());
+        }
+        kernel.ComputeSoftGradient(
+            point.data(), label.data(), target.model.data(), residual.data());
+        for (std::size_t j = 0; j < d; ++j)
+        {
+            residual[j] = target.known[j] * (residual[j] - target.gradient[j]);
+        }
+        const double objective = DotProduct(residual.data(), residual.data(), d);
+        // Half of dphi/dG, so what follows is half of the derivative.
+        kernel.ComputeMixedDerivative(
+            residual.data(), target.model.data(), gradient.data(), byLabel.data());
+        const double mean = DotProduct(label.data(), byLabel.data(), scores);
+        for (std::size_t k = 0; k < scores; ++k)
+        {
+            gradient[pixels + k] = label[k] * (byLabel[k] - mean);
+        }
+        for (double& value : gradient)
+        {
+            value *= 2;
+        }
+        return objective;
+    };
+
+    boost::random::normal_distribution<double> normal;
+    std::vector<double> point(pixels + scores);
+    std::generate(point.begin(), point.end(), [&]() { return normal(random); });
+    Lbfgs optimizer(point.size(), m_history, m_step);
+    while (result.outerIterations < m_iterations && !result.diverged)
+    {
+        ++result.outerIterations;
+        result.diverged = !optimizer.Run(evaluate, m_innerIterations, point);
+    }
+    result.innerIterations = optimizer.GetSteps();
+    result.evaluations = optimizer.GetEvaluations();
+    result.objective = optimizer.GetObjective();
+    result.image.assign(point.begin(), point.begin() + pixels);
+    if (scores > 0)
+    {
+        result.label = static_cast<uint8_t>(std::max_element(point.begin() + pixels, point.end()) -
+                                            point.begin() - pixels);
+    }
+    return result;
+}
+
+} // namespace ns3
