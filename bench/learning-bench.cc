@@ -3,6 +3,7 @@
 // The learning kernels on MNIST (or on synthetic images where data/mnist is absent), one thread.
 // bench/torch-bench.py does the same work in PyTorch.
 
+#include "ns3/dot-product.h"
 #include "ns3/federated-dataset.h"
 #include "ns3/lenet-model.h"
 #include "ns3/local-trainer.h"
@@ -11,7 +12,11 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <memory>
 #include <numeric>
+#include <type_traits>
+#include <vector>
 
 using namespace ns3;
 
@@ -19,6 +24,7 @@ namespace
 {
 
 constexpr SampleShape SHAPE{28, 28, 10}; //!< MNIST.
+constexpr std::size_t BLOCK = 1024;      //!< Coordinates that stay in the nearest cache.
 
 /** @return 60,000 training and 10,000 test samples. */
 const FederatedData&
@@ -98,24 +104,145 @@ Evaluate70000(benchmark::State& state)
     }
 }
 
-/** Loss and gradient of one sample, as a gradient-inversion attack needs it again and again. */
+/**
+ * A model and one sample that has no blank pixels, as attacks search one.
+ * @tparam Model The model.
+ * @tparam Scalar Its precision.
+ */
+template <typename Model, typename Scalar>
+struct Victim
+{
+    Victim()
+    {
+        const auto model = CreateObject<Model>();
+        if constexpr (std::is_same_v<Scalar, float>)
+        {
+            kernel = model->CreateKernel(SHAPE);
+        }
+        else
+        {
+            kernel = model->CreateDoubleKernel(SHAPE);
+        }
+        w.resize(kernel->GetDimension());
+        FederatedRandom random(1, FederatedRandom::INITIAL_MODEL);
+        kernel->Initialize(random, w.data());
+        gradient.resize(w.size());
+        input.resize(kernel->GetFeatures());
+        std::generate(input.begin(), input.end(), [&random]() { return random.Uniform(); });
+    }
+
+    std::unique_ptr<ModelKernel<Scalar>> kernel; //!< The model.
+    std::vector<Scalar> w;                       //!< Parameters.
+    std::vector<Scalar> gradient;                //!< Room for a gradient.
+    std::vector<Scalar> input;                   //!< The sample.
+};
+
+/** Loss and gradient of one sample. */
+template <typename Model, typename Scalar>
+void
+Gradient(benchmark::State& state)
+{
+    Victim<Model, Scalar> v;
+    const uint8_t label = 3;
+    const SampleBatch<Scalar> batch{v.input.data(), &label, 1, v.input.size(), 0};
+    for (auto _ : state)
+    {
+        std::fill(v.gradient.begin(), v.gradient.end(), Scalar{0});
+        benchmark::DoNotOptimize(v.kernel->AddGradient(batch, v.w.data(), 1, v.gradient.data()));
+    }
+}
+
+/** One evaluation of what DLG minimizes, |G - g|^2, with its gradient by image and label; the steps
+ * of DlgInversion, in any precision. */
+template <typename Model, typename Scalar>
+void
+Inversion(benchmark::State& state)
+{
+    Victim<Model, Scalar> v;
+    const std::vector<Scalar> observed(v.w.size(), Scalar(0.01));
+    const std::vector<Scalar> known(v.w.size(), Scalar(1));
+    const std::vector<Scalar> label(SHAPE.classes, Scalar(0.1));
+    std::vector<Scalar> byInput(v.input.size());
+    std::vector<Scalar> byLabel(SHAPE.classes);
+    for (auto _ : state)
+    {
+        v.kernel->ComputeSoftGradient(v.input.data(), label.data(), v.w.data(), v.gradient.data());
+        Scalar distance = 0;
+        for (std::size_t begin = 0; begin < observed.size(); begin += BLOCK)
+        {
+            const std::size_t end = std::min(begin + BLOCK, observed.size());
+            for (std::size_t j = begin; j < end; ++j)
+            {
+                v.gradient[j] = known[j] * (v.gradient[j] - observed[j]);
+            }
+            distance += DotProduct(&v.gradient[begin], &v.gradient[begin], end - begin);
+        }
+        benchmark::DoNotOptimize(distance);
+        v.kernel->ComputeMixedDerivative(
+            v.gradient.data(), v.w.data(), byInput.data(), byLabel.data());
+        benchmark::DoNotOptimize(byInput.data());
+        benchmark::ClobberMemory();
+    }
+}
+
 void
 LeNetGradient(benchmark::State& state)
 {
-    auto kernel = CreateObject<LeNetModel>()->CreateKernel(SHAPE);
-    const std::vector<float> w = MakeParameters(*kernel);
-    std::vector<float> gradient(w.size());
-    SampleGatherer<float> gatherer(PixelScale::Unit());
-    const auto batch = gatherer.Gather(*GetData().train, 1, [](std::size_t) { return 0U; });
-    for (auto _ : state)
-    {
-        benchmark::DoNotOptimize(kernel->AddGradient(batch, w.data(), 1, gradient.data()));
-    }
+    Gradient<LeNetModel, float>(state);
+}
+
+void
+LeNetGradientDouble(benchmark::State& state)
+{
+    Gradient<LeNetModel, double>(state);
+}
+
+void
+LeNetInversion(benchmark::State& state)
+{
+    Inversion<LeNetModel, float>(state);
+}
+
+void
+LeNetInversionDouble(benchmark::State& state)
+{
+    Inversion<LeNetModel, double>(state);
+}
+
+void
+MlpGradient(benchmark::State& state)
+{
+    Gradient<MlpModel, float>(state);
+}
+
+void
+MlpGradientDouble(benchmark::State& state)
+{
+    Gradient<MlpModel, double>(state);
+}
+
+void
+MlpInversion(benchmark::State& state)
+{
+    Inversion<MlpModel, float>(state);
+}
+
+void
+MlpInversionDouble(benchmark::State& state)
+{
+    Inversion<MlpModel, double>(state);
 }
 
 BENCHMARK(DeviceRound)->Unit(benchmark::kMillisecond);
 BENCHMARK(DeviceRoundStandardized)->Unit(benchmark::kMillisecond);
 BENCHMARK(Evaluate70000)->Unit(benchmark::kMillisecond);
 BENCHMARK(LeNetGradient)->Unit(benchmark::kMillisecond);
+BENCHMARK(LeNetInversion)->Unit(benchmark::kMillisecond);
+BENCHMARK(LeNetGradientDouble)->Unit(benchmark::kMillisecond);
+BENCHMARK(LeNetInversionDouble)->Unit(benchmark::kMillisecond);
+BENCHMARK(MlpGradient)->Unit(benchmark::kMillisecond);
+BENCHMARK(MlpInversion)->Unit(benchmark::kMillisecond);
+BENCHMARK(MlpGradientDouble)->Unit(benchmark::kMillisecond);
+BENCHMARK(MlpInversionDouble)->Unit(benchmark::kMillisecond);
 
 } // namespace

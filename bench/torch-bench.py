@@ -104,24 +104,60 @@ def evaluate():
     return work
 
 
-def lenet_gradient():
-    """Loss and gradient of one sample."""
+def mlp_victim(kind):
+    """Parameters of the perceptron and its function of an image."""
+    w = [p.detach().to(kind).requires_grad_() for p in uniform(784, 200) + uniform(200, 10)]
+    return w, lambda x: mlp(x, w)
+
+
+def lenet_victim(kind):
+    """The same for LeNet."""
     convolutions = [(1, 2), (12, 2), (12, 1)]
     w = []
     for channels, _ in convolutions:
         bound = (25 * channels) ** -0.5
-        w.append(torch.empty(12, channels, 5, 5).uniform_(-bound, bound).requires_grad_())
-        w.append(torch.empty(12).uniform_(-bound, bound).requires_grad_())
-    w += uniform(588, 10)
-    image = train_x[:1].reshape(1, 1, 28, 28)
+        w.append(torch.empty(12, channels, 5, 5).uniform_(-bound, bound))
+        w.append(torch.empty(12).uniform_(-bound, bound))
+    w = [p.detach().to(kind).requires_grad_() for p in w + uniform(588, 10)]
 
-    def work():
-        x = image
+    def lenet(x):
+        x = x.reshape(1, 1, 28, 28)
         for layer, (_, stride) in enumerate(convolutions):
             x = F.conv2d(x, w[2 * layer], w[2 * layer + 1], stride=stride, padding=2)
             x = torch.sigmoid(x)
-        loss = F.cross_entropy(x.reshape(1, -1) @ w[6] + w[7], train_y[:1])
-        torch.autograd.grad(loss, w)
+        return x.reshape(1, -1) @ w[6] + w[7]
+
+    return w, lenet
+
+
+def gradient(victim, kind):
+    """Loss and gradient of one sample."""
+    w, network = victim(kind)
+    image = torch.rand(1, 784, dtype=kind)
+
+    def work():
+        torch.autograd.grad(F.cross_entropy(network(image), train_y[:1]), w)
+
+    return work
+
+
+def inversion(victim, kind):
+    """One evaluation of what DLG minimizes, with its gradient by image and label: the closure of
+    the attack's authors."""
+    w, network = victim(kind)
+    observed = [torch.full_like(p, 0.01) for p in w]
+    image = torch.rand(1, 784, dtype=kind).requires_grad_()
+    scores = torch.zeros(1, 10, dtype=kind).requires_grad_()
+
+    def work():
+        image.grad = None
+        scores.grad = None
+        label = F.softmax(scores, dim=-1)
+        loss = torch.mean(torch.sum(-label * F.log_softmax(network(image), dim=-1), 1))
+        difference = 0
+        for found, wanted in zip(torch.autograd.grad(loss, w, create_graph=True), observed):
+            difference += ((found - wanted) ** 2).sum()
+        difference.backward(inputs=[image, scores])
 
     return work
 
@@ -147,7 +183,14 @@ benchmarks = {
     "DeviceRound": lambda: device_round(train_x),
     "DeviceRoundStandardized": lambda: device_round((train_x - 0.1307) / 0.3081),
     "Evaluate70000": evaluate,
-    "LeNetGradient": lenet_gradient,
+    "LeNetGradient": lambda: gradient(lenet_victim, torch.float32),
+    "LeNetGradientDouble": lambda: gradient(lenet_victim, torch.float64),
+    "LeNetInversion": lambda: inversion(lenet_victim, torch.float32),
+    "LeNetInversionDouble": lambda: inversion(lenet_victim, torch.float64),
+    "MlpGradient": lambda: gradient(mlp_victim, torch.float32),
+    "MlpGradientDouble": lambda: gradient(mlp_victim, torch.float64),
+    "MlpInversion": lambda: inversion(mlp_victim, torch.float32),
+    "MlpInversionDouble": lambda: inversion(mlp_victim, torch.float64),
     "Quantize": quantize,
 }
 for name in sys.argv[2:] or benchmarks:

@@ -184,7 +184,9 @@ set(federated_test_sources
     test/fragment-assembler-test.cc
     test/fragmentation-test.cc
     test/fusion-test.cc
+    test/gradient-inversion-test.cc
     test/hostile-federation-test.cc
+    test/image-test.cc
     test/learning-task-test.cc
     test/local-trainer-test.cc
     test/message-bodies-test.cc

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "allocation-counter.h"
+
 #include "ns3/double.h"
 #include "ns3/lenet-model.h"
 #include "ns3/logistic-model.h"
@@ -234,7 +236,110 @@ const std::vector<Case> CASES{
     {"LogisticStandardized", "ns3::LogisticModel", nullptr, MNIST, -0.4242},
 };
 
+/** What a mixed derivative is compared by. */
+struct MixedGolden
+{
+    double phi;                  //!< u.G.
+    double norm1;                //!< Sum of magnitudes of the derivative by the input.
+    double norm2;                //!< Its Euclidean norm.
+    double cosine;               //!< Sum of (nabla_x)_i cos(i).
+    double first;                //!< By the first input.
+    double last;                 //!< By the last input.
+    std::vector<double> byLabel; //!< By the label.
+};
+
+/**
+ * Compare with reference values at w_j = 0.05 sin(j), u_j = cos(j), y_k = (k+1)/20.
+ * @param kernel The kernel, of MNIST's shape.
+ * @param golden The reference.
+ */
+void
+ExpectMixedGolden(ModelKernel<double>& kernel, const MixedGolden& golden)
+{
+    const Samples<double> samples(MNIST, 1, 0);
+    const std::vector<double> w = MakeParameters<double>(kernel.GetDimension());
+    std::vector<double> label(10);
+    for (std::size_t k = 0; k < label.size(); ++k)
+    {
+        label[k] = static_cast<double>(k + 1) / 20;
+    }
+    std::vector<double> u(w.size());
+    for (std::size_t j = 0; j < u.size(); ++j)
+    {
+        u[j] = std::cos(static_cast<double>(j));
+    }
+    std::vector<double> g(w.size());
+    kernel.ComputeSoftGradient(samples.batch.inputs, label.data(), w.data(), g.data());
+    std::vector<double> byInput(784);
+    std::vector<double> byLabel(10);
+    kernel.ComputeMixedDerivative(u.data(), w.data(), byInput.data(), byLabel.data());
+
+    double norm1 = 0;
+    double cosine = 0;
+    for (std::size_t i = 0; i < byInput.size(); ++i)
+    {
+        norm1 += std::abs(byInput[i]);
+        cosine += byInput[i] * std::cos(static_cast<double>(i));
+    }
+    const double norm2 =
+        std::sqrt(std::inner_product(byInput.begin(), byInput.end(), byInput.begin(), 0.0));
+    const double tolerance = 1e-10 * golden.norm2;
+    EXPECT_NEAR(std::inner_product(u.begin(), u.end(), g.begin(), 0.0), golden.phi, 1e-11);
+    EXPECT_NEAR(norm1, golden.norm1, 1e-10 * golden.norm1);
+    EXPECT_NEAR(norm2, golden.norm2, tolerance);
+    EXPECT_NEAR(cosine, golden.cosine, 1e-10 * golden.norm1);
+    EXPECT_NEAR(byInput.front(), golden.first, tolerance);
+    EXPECT_NEAR(byInput.back(), golden.last, tolerance);
+    for (std::size_t k = 0; k < byLabel.size(); ++k)
+    {
+        EXPECT_NEAR(byLabel[k], golden.byLabel[k], 1e-10);
+    }
+}
+
 } // namespace
+
+// Golden values: double backward of PyTorch 1.13, in double.
+TEST(ModelKernel, MixedDerivativeOfThePerceptronEqualsPyTorch)
+{
+    ExpectMixedGolden(*MakeMlp<double>("200", MNIST),
+                      {-0.297084144051158,
+                       43.3516031702276,
+                       1.72004873811617,
+                       0.862301614072303,
+                       -0.00670300228010785,
+                       0.0777464654915822,
+                       {1.22283190722468,
+                        -0.231349283249306,
+                        -1.30284604995655,
+                        -1.00652920704691,
+                        0.38516890664361,
+                        1.59272746353264,
+                        1.50592269535801,
+                        0.204562505658769,
+                        -1.11488854868559,
+                        -1.23933325327117}});
+}
+
+TEST(ModelKernel, MixedDerivativeOfLeNetEqualsPyTorch)
+{
+    ExpectMixedGolden(*CreateObject<LeNetModel>()->CreateDoubleKernel(MNIST),
+                      {-0.00531659300239826,
+                       0.00510232223486482,
+                       0.000233087643052538,
+                       -6.41427883035044e-05,
+                       -7.12516001304646e-06,
+                       1.15582429892195e-06,
+                       {0.0128609671298351,
+                        0.597295223426788,
+                        0.482249008251428,
+                        -0.226504718726824,
+                        -0.87734104950944,
+                        -0.8718840630604,
+                        -0.21515088755477,
+                        0.489061024127787,
+                        0.593302488025946,
+                        0.00173438296588371}});
+}
 
 TEST_P(ModelKernelProperties, GradientEqualsCentralDifferencesAlongRandomDirections)
 {
@@ -384,6 +489,120 @@ TEST_P(ModelKernelProperties, EvaluationOfManySamplesIsTheSumOverSingleOnes)
     }
     EXPECT_NEAR(sum, expectedSum, 1e-9);
     EXPECT_EQ(correct, expectedCorrect);
+}
+
+TEST_P(ModelKernelProperties, SoftGradientOfACertainLabelIsTheGradient)
+{
+    SampleBatch<double> one = m_samples.batch;
+    one.count = 1;
+    std::vector<double> expected(m_w.size(), 0);
+    const double loss = m_kernel->AddGradient(one, m_w.data(), 1, expected.data());
+    std::vector<double> label(GetParam().shape.classes, 0);
+    label[one.labels[0]] = 1;
+    std::vector<double> actual(m_w.size(), 7);
+    EXPECT_NEAR(m_kernel->ComputeSoftGradient(one.inputs, label.data(), m_w.data(), actual.data()),
+                loss,
+                1e-12);
+    for (std::size_t j = 0; j < actual.size(); ++j)
+    {
+        ASSERT_NEAR(actual[j], expected[j], 1e-13) << "coordinate " << j;
+    }
+}
+
+TEST_P(ModelKernelProperties, MixedDerivativeEqualsCentralDifferencesOfTheGradient)
+{
+    const std::size_t features = m_kernel->GetFeatures();
+    const std::size_t classes = m_kernel->GetClasses();
+    // A point (input, label), the label no distribution; inputs differ from the background.
+    std::vector<double> point(features + classes);
+    std::generate(point.begin(), point.end(), [this]() { return m_random.Uniform(); });
+    std::vector<double> u(m_w.size());
+    std::generate(u.begin(), u.end(), [this]() { return 2 * m_random.Uniform() - 1; });
+    std::vector<double> gradient(m_w.size());
+    const auto phi = [&](const std::vector<double>& at) // u.G, whose derivative by G is u
+    {
+        m_kernel->ComputeSoftGradient(at.data(), at.data() + features, m_w.data(), gradient.data());
+        return std::inner_product(u.begin(), u.end(), gradient.begin(), 0.0);
+    };
+    phi(point);
+    std::vector<double> derivative(point.size(), 7);
+    m_kernel->ComputeMixedDerivative(
+        u.data(), m_w.data(), derivative.data(), derivative.data() + features);
+
+    const double h = 1e-5;
+    for (int repeat = 0; repeat < 12; ++repeat)
+    {
+        // The input alone, the label alone, both; half random, half along the derivative.
+        const std::size_t begin = repeat % 3 == 1 ? features : 0;
+        const std::size_t end = repeat % 3 == 0 ? features : point.size();
+        const double norm = std::sqrt(std::inner_product(
+            derivative.begin() + begin, derivative.begin() + end, derivative.begin() + begin, 0.0));
+        std::vector<double> direction(point.size(), 0);
+        for (std::size_t i = begin; i < end; ++i)
+        {
+            direction[i] =
+                (2 * m_random.Uniform() - 1) / std::sqrt(end - begin) + derivative[i] / norm;
+        }
+        const auto at = [&](double distance)
+        {
+            std::vector<double> moved = point;
+            for (std::size_t i = 0; i < moved.size(); ++i)
+            {
+                moved[i] += distance * direction[i];
+            }
+            return phi(moved);
+        };
+        const double expected =
+            std::inner_product(derivative.begin(), derivative.end(), direction.begin(), 0.0);
+        EXPECT_NEAR((at(h) - at(-h)) / (2 * h), expected, 1e-6 * std::abs(expected));
+    }
+}
+
+TEST_P(ModelKernelProperties, MixedDerivativeInFloatAgreesWithDouble)
+{
+    auto kernel = m_model->CreateKernel(GetParam().shape);
+    const std::size_t features = kernel->GetFeatures();
+    const std::size_t classes = kernel->GetClasses();
+    const Samples<float> samples(GetParam().shape, 1, GetParam().background);
+    std::vector<double> u(m_w.size());
+    std::generate(u.begin(), u.end(), [this]() { return 2 * m_random.Uniform() - 1; });
+    const std::vector<double> label(classes, 1.0 / classes);
+    std::vector<double> gradient(u.size());
+    std::vector<double> expected(features + classes);
+    m_kernel->ComputeSoftGradient(
+        m_samples.batch.inputs, label.data(), m_w.data(), gradient.data());
+    m_kernel->ComputeMixedDerivative(
+        u.data(), m_w.data(), expected.data(), expected.data() + features);
+
+    const std::vector<float> w(m_w.begin(), m_w.end());
+    const std::vector<float> direction(u.begin(), u.end());
+    const std::vector<float> sameLabel(label.begin(), label.end());
+    std::vector<float> room(u.size());
+    std::vector<float> actual(features + classes);
+    kernel->ComputeSoftGradient(samples.batch.inputs, sameLabel.data(), w.data(), room.data());
+    kernel->ComputeMixedDerivative(
+        direction.data(), w.data(), actual.data(), actual.data() + features);
+    double error = 0;
+    double norm = 0;
+    for (std::size_t i = 0; i < actual.size(); ++i)
+    {
+        error += std::pow(actual[i] - expected[i], 2);
+        norm += std::pow(expected[i], 2);
+    }
+    EXPECT_LT(std::sqrt(error / norm), 1e-4);
+}
+
+TEST_P(ModelKernelProperties, MixedDerivativeAllocatesNothing)
+{
+    const std::vector<double> label(m_kernel->GetClasses(), 0.1);
+    std::vector<double> gradient(m_w.size());
+    std::vector<double> byInput(m_kernel->GetFeatures());
+    std::vector<double> byLabel(m_kernel->GetClasses());
+    const std::size_t before = GetAllocations();
+    m_kernel->ComputeSoftGradient(
+        m_samples.batch.inputs, label.data(), m_w.data(), gradient.data());
+    m_kernel->ComputeMixedDerivative(gradient.data(), m_w.data(), byInput.data(), byLabel.data());
+    EXPECT_EQ(GetAllocations(), before);
 }
 
 TEST_P(ModelKernelProperties, LayersCoverTheVectorAndHaveNames)

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <type_traits>
 
 namespace ns3
 {
@@ -60,49 +61,35 @@ MakeLayers(const SampleShape& shape)
 }
 
 /**
- * Call function(patch value, input, count, stride) for every line of values that the windows of one
- * row of outputs see inside the image, one window after the other: count values, neighbors among
- * the patches, stride apart in the input; positions are offsets from the first patch value and the
- * first input.
+ * Call function(line of an image, line of the padded image, count) for every line of an image and
+ * every phase: count values, stride apart in the image (the first at the position given), neighbors
+ * in the padded one. The padded image keeps the columns of one phase, those whose windows have them
+ * in the same place, side by side: [channel][row][phase][column / stride].
  * @param c The convolution.
  * @param function What to call.
  */
 template <typename Convolution, typename Function>
 void
-ForEachPatchLine(const Convolution& c, Function function)
+ForEachPaddedLine(const Convolution& c, Function function)
 {
-    const std::size_t positions = c.outRows * c.outColumns;
-    std::size_t patch = 0; // first of a row of patches: one place of the window
     for (std::size_t channel = 0; channel < c.channels; ++channel)
     {
-        for (std::size_t y = 0; y < WINDOW; ++y)
+        for (std::size_t row = 0; row < c.rows; ++row)
         {
-            for (std::size_t x = 0; x < WINDOW; ++x, patch += positions)
+            const std::size_t line = (channel * c.rows + row) * c.columns;
+            const std::size_t padded =
+                (channel * (c.rows + 2 * PADDING) + row + PADDING) * c.stride * c.phase;
+            for (std::size_t phase = 0; phase < c.stride; ++phase)
             {
-                // The outputs whose window has this place inside the image; inputs are counted with
-                // the padding.
-                const std::size_t first = x < PADDING ? (PADDING - x + c.stride - 1) / c.stride : 0;
-                const std::size_t reach = c.columns + PADDING - 1; // the last input
-                if (x > reach)
+                // The first column of the phase that is not padding.
+                const std::size_t skip =
+                    phase < PADDING ? (PADDING - phase + c.stride - 1) / c.stride : 0;
+                const std::size_t column = skip * c.stride + phase - PADDING;
+                if (column < c.columns)
                 {
-                    continue;
-                }
-                const std::size_t end = std::min(c.outColumns, (reach - x) / c.stride + 1);
-                if (first >= end)
-                {
-                    continue;
-                }
-                for (std::size_t row = 0; row < c.outRows; ++row)
-                {
-                    const std::size_t inputRow = row * c.stride + y;
-                    if (inputRow >= PADDING && inputRow < c.rows + PADDING)
-                    {
-                        function(patch + row * c.outColumns + first,
-                                 (channel * c.rows + inputRow - PADDING) * c.columns +
-                                     first * c.stride + x - PADDING,
-                                 end - first,
-                                 c.stride);
-                    }
+                    function(line + column,
+                             padded + phase * c.phase + skip,
+                             (c.columns - column - 1) / c.stride + 1);
                 }
             }
         }
@@ -110,47 +97,123 @@ ForEachPatchLine(const Convolution& c, Function function)
 }
 
 /**
+ * Call function(line of patches, line of the padded image) for every line of outputs and every
+ * place of the window: outColumns values, neighbors in both.
+ * @param c The convolution.
+ * @param function What to call.
+ */
+template <typename Convolution, typename Function>
+void
+ForEachPatchLine(const Convolution& c, Function function)
+{
+    std::size_t patch = 0;
+    for (std::size_t channel = 0; channel < c.channels; ++channel)
+    {
+        for (std::size_t y = 0; y < WINDOW; ++y)
+        {
+            for (std::size_t x = 0; x < WINDOW; ++x)
+            {
+                std::size_t padded = (channel * (c.rows + 2 * PADDING) + y) * c.stride * c.phase +
+                                     x % c.stride * c.phase + x / c.stride;
+                for (std::size_t row = 0; row < c.outRows; ++row)
+                {
+                    function(patch, padded);
+                    patch += c.outColumns;
+                    padded += c.stride * c.stride * c.phase;
+                }
+            }
+        }
+    }
+}
+
+/**
+ * Call function(width) with a width that the compiler knows if it is one of MNIST's, which makes
+ * copies of such short lines several times faster.
+ * @param width The width.
+ * @param function What to call.
+ */
+template <typename Function>
+void
+WithWidth(std::size_t width, Function function)
+{
+    switch (width)
+    {
+    case 7:
+        function(std::integral_constant<std::size_t, 7>());
+        break;
+    case 14:
+        function(std::integral_constant<std::size_t, 14>());
+        break;
+    default:
+        function(width);
+    }
+}
+
+/**
  * @param c The convolution.
  * @param input Its input.
- * @param [out] patches What each window sees; what it sees of the padding is left alone.
+ * @param [in,out] padded Room for the padded input; the padding is 0 and stays so.
+ * @param [out] patches What each window sees.
  */
 template <typename Convolution, typename Scalar>
 void
-Unfold(const Convolution& c, const Scalar* input, Scalar* patches)
+Unfold(const Convolution& c, const Scalar* input, Scalar* padded, Scalar* patches)
 {
-    ForEachPatchLine(
-        c,
-        [input,
-         patches](std::size_t patch, std::size_t position, std::size_t count, std::size_t stride)
-        {
-            for (std::size_t i = 0; i < count; ++i)
-            {
-                patches[patch + i] = input[position + i * stride];
-            }
-        });
+    ForEachPaddedLine(c,
+                      [&c, input, padded](std::size_t from, std::size_t to, std::size_t count)
+                      {
+                          for (std::size_t i = 0; i < count; ++i)
+                          {
+                              padded[to + i] = input[from + i * c.stride];
+                          }
+                      });
+    WithWidth(c.outColumns,
+              [&c, padded, patches](auto width)
+              {
+                  ForEachPatchLine(c,
+                                   [padded, patches, width](std::size_t to, std::size_t from)
+                                   {
+                                       for (std::size_t i = 0; i < width; ++i)
+                                       {
+                                           patches[to + i] = padded[from + i];
+                                       }
+                                   });
+              });
 }
 
 /**
  * Add up for every input what all windows that see it say: the transpose of Unfold.
  * @param c The convolution.
  * @param patches What each window says.
+ * @param [out] sums Scratch: the sums, padded.
  * @param [out] input The sums.
  */
 template <typename Convolution, typename Scalar>
 void
-Fold(const Convolution& c, const Scalar* patches, Scalar* input)
+Fold(const Convolution& c, const Scalar* patches, std::vector<Scalar>& sums, Scalar* input)
 {
-    std::fill_n(input, c.channels * c.rows * c.columns, Scalar{0});
-    ForEachPatchLine(
-        c,
-        [input,
-         patches](std::size_t patch, std::size_t position, std::size_t count, std::size_t stride)
-        {
-            for (std::size_t i = 0; i < count; ++i)
-            {
-                input[position + i * stride] += patches[patch + i];
-            }
-        });
+    std::fill(sums.begin(), sums.end(), Scalar{0});
+    Scalar* padded = sums.data();
+    WithWidth(c.outColumns,
+              [&c, patches, padded](auto width)
+              {
+                  ForEachPatchLine(c,
+                                   [patches, padded, width](std::size_t from, std::size_t to)
+                                   {
+                                       for (std::size_t i = 0; i < width; ++i)
+                                       {
+                                           padded[to + i] += patches[from + i];
+                                       }
+                                   });
+              });
+    ForEachPaddedLine(c,
+                      [&c, input, padded](std::size_t to, std::size_t from, std::size_t count)
+                      {
+                          for (std::size_t i = 0; i < count; ++i)
+                          {
+                              input[to + i * c.stride] = padded[from + i];
+                          }
+                      });
 }
 
 template <typename Scalar>
@@ -186,13 +249,16 @@ LeNetKernel<Scalar>::LeNetKernel(const SampleShape& shape, double initialRange)
         c.weights = layers[l].begin;
         c.biases = c.weights + OUT_CHANNELS * layers[l].fanIn;
         const std::size_t outputs = OUT_CHANNELS * c.outRows * c.outColumns;
-        c.patches.resize(layers[l].fanIn * c.outRows * c.outColumns); // padding stays 0
-        c.patchesTangent.resize(l > 0 ? c.patches.size() : 0);        // there too
-        for (auto* values :
-             {&c.outputs, &c.byOutput, &c.delta, &c.outputsTangent, &c.byOutputTangent})
+        c.phase = (columns + 2 * PADDING + c.stride - 1) / c.stride;
+        c.padded.resize(channels * (rows + 2 * PADDING) * c.stride * c.phase);
+        c.sums.resize(c.padded.size());
+        c.patches.resize(layers[l].fanIn * c.outRows * c.outColumns);
+        c.patchesTangent.resize(l > 0 ? c.patches.size() : 0);
+        for (auto* values : {&c.outputs, &c.byOutput, &c.outputsTangent, &c.byOutputTangent})
         {
             values->resize(outputs);
         }
+        c.delta.resize(2 * outputs);
         mostPatches = std::max(mostPatches, c.patches.size());
         channels = OUT_CHANNELS;
         rows = c.outRows;
@@ -203,6 +269,7 @@ LeNetKernel<Scalar>::LeNetKernel(const SampleShape& shape, double initialRange)
     m_biases = m_weights + m_features * m_classes;
     m_logits.resize(m_classes);
     m_byPatch.resize(mostPatches);
+    m_stacked.resize(2 * OUT_CHANNELS * OUT_CHANNELS * WINDOW * WINDOW);
 }
 
 template <typename Scalar>
@@ -211,7 +278,7 @@ LeNetKernel<Scalar>::DoForward(const Scalar* input, const Scalar* w, Scalar* log
 {
     for (Convolution& c : m_convolutions)
     {
-        Unfold(c, input, c.patches.data());
+        Unfold(c, input, c.padded.data(), c.patches.data());
         const std::size_t window = c.channels * WINDOW * WINDOW;
         const std::size_t positions = c.outRows * c.outColumns;
         Eigen::Map<const Matrix<Scalar>> weights(w + c.weights, OUT_CHANNELS, window);
@@ -282,7 +349,7 @@ LeNetKernel<Scalar>::AddBackward(const Scalar* delta, const Scalar* w, Scalar* t
             Eigen::Map<const Matrix<Scalar>> weights(w + c.weights, OUT_CHANNELS, window);
             Eigen::Map<Matrix<Scalar>> byPatch(m_byPatch.data(), window, positions);
             byPatch.noalias() = weights.transpose() * outputsDelta;
-            Fold(c, m_byPatch.data(), m_convolutions[l - 1].byOutput.data());
+            Fold(c, m_byPatch.data(), c.sums, m_convolutions[l - 1].byOutput.data());
         }
     }
 }
@@ -312,7 +379,10 @@ LeNetKernel<Scalar>::DoForwardTangent(const Scalar* w, const Scalar* u, Scalar* 
         outputs.noalias() += directions * patches;
         if (l > 0) // the image itself does not depend on r
         {
-            Unfold(c, m_convolutions[l - 1].outputsTangent.data(), c.patchesTangent.data());
+            Unfold(c,
+                   m_convolutions[l - 1].outputsTangent.data(),
+                   c.padded.data(),
+                   c.patchesTangent.data());
             Eigen::Map<const Matrix<Scalar>> weights(w + c.weights, OUT_CHANNELS, window);
             Eigen::Map<const Matrix<Scalar>> patchesTangent(
                 c.patchesTangent.data(), window, positions);
@@ -358,25 +428,27 @@ LeNetKernel<Scalar>::DoBackwardTangent(const Scalar* delta,
     for (std::size_t l = CONVOLUTIONS; l-- > 0;)
     {
         Convolution& c = m_convolutions[l];
+        const std::size_t window = c.channels * WINDOW * WINDOW;
+        const std::size_t positions = c.outRows * c.outColumns;
         // delta = byOutput a (1 - a), and the tangent of a (1 - a) is (1 - 2 a) times that of a.
-        std::vector<Scalar>& deltaTangent = c.outputsTangent;
         for (std::size_t i = 0; i < c.outputs.size(); ++i)
         {
             const Scalar value = c.outputs[i];
-            deltaTangent[i] = c.byOutputTangent[i] * value * (1 - value) +
-                              c.byOutput[i] * (1 - 2 * value) * c.outputsTangent[i];
+            c.delta[c.outputs.size() + i] = c.byOutputTangent[i] * value * (1 - value) +
+                                            c.byOutput[i] * (1 - 2 * value) * c.outputsTangent[i];
         }
-        const std::size_t window = c.channels * WINDOW * WINDOW;
-        const std::size_t positions = c.outRows * c.outColumns;
-        Eigen::Map<const Matrix<Scalar>> outputsDelta(c.delta.data(), OUT_CHANNELS, positions);
-        Eigen::Map<const Matrix<Scalar>> outputsDeltaTangent(
-            deltaTangent.data(), OUT_CHANNELS, positions);
-        Eigen::Map<const Matrix<Scalar>> weights(w + c.weights, OUT_CHANNELS, window);
-        Eigen::Map<const Matrix<Scalar>> directions(u + c.weights, OUT_CHANNELS, window);
+        // u^T delta + w^T (tangent of delta), as one product.
+        std::copy_n(u + c.weights, OUT_CHANNELS * window, m_stacked.begin());
+        std::copy_n(
+            w + c.weights, OUT_CHANNELS * window, m_stacked.begin() + OUT_CHANNELS * window);
+        Eigen::Map<const Matrix<Scalar>> stacked(m_stacked.data(), 2 * OUT_CHANNELS, window);
+        Eigen::Map<const Matrix<Scalar>> deltas(c.delta.data(), 2 * OUT_CHANNELS, positions);
         Eigen::Map<Matrix<Scalar>> byPatch(m_byPatch.data(), window, positions);
-        byPatch.noalias() = directions.transpose() * outputsDelta;
-        byPatch.noalias() += weights.transpose() * outputsDeltaTangent;
-        Fold(c, m_byPatch.data(), l > 0 ? m_convolutions[l - 1].byOutputTangent.data() : byInput);
+        byPatch.noalias() = stacked.transpose() * deltas;
+        Fold(c,
+             m_byPatch.data(),
+             c.sums,
+             l > 0 ? m_convolutions[l - 1].byOutputTangent.data() : byInput);
     }
 }
 

@@ -45,17 +45,20 @@ class LeNetKernel : public ModelKernel<Scalar>
         std::size_t stride;     //!< Step of the window.
         std::size_t outRows;    //!< Output height.
         std::size_t outColumns; //!< Output width.
+        std::size_t phase;      //!< Columns of the padded input, over the stride, rounded up.
         std::size_t weights;    //!< First coordinate of the weights.
         std::size_t biases;     //!< First coordinate of the biases.
 
+        std::vector<Scalar> padded;   //!< Scratch: an input with its padding.
+        std::vector<Scalar> sums;     //!< Scratch: what comes back for it.
         std::vector<Scalar> patches;  //!< What each window sees: [channel, 5, 5][out position].
         std::vector<Scalar> outputs;  //!< After the sigmoid.
         std::vector<Scalar> byOutput; //!< Derivative of the loss by them.
-        std::vector<Scalar> delta;    //!< The same before the sigmoid.
+        std::vector<Scalar> delta;    //!< The same before the sigmoid, then its tangent.
 
         // Derivatives of these by r at w + r u.
         std::vector<Scalar> patchesTangent;  //!< Of the patches; empty below the first.
-        std::vector<Scalar> outputsTangent;  //!< Of the outputs; on the way back of delta.
+        std::vector<Scalar> outputsTangent;  //!< Of the outputs.
         std::vector<Scalar> byOutputTangent; //!< Of byOutput.
     };
 
@@ -91,6 +94,7 @@ class LeNetKernel : public ModelKernel<Scalar>
     std::vector<Scalar> m_logits;   //!< Scores of a batch.
     std::vector<Scalar> m_gradient; //!< Gradient of a batch, d.
     std::vector<Scalar> m_byPatch;  //!< Derivative by the patches, of the loss or its tangent.
+    std::vector<Scalar> m_stacked;  //!< Directions above weights of a convolution.
 };
 
 } // namespace ns3

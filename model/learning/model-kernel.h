@@ -130,10 +130,7 @@ class ModelKernel
      * @param [out] byInput nabla_x phi, one value per feature.
      * @param [out] byLabel nabla_y phi, one value per class.
      */
-    void ComputeMixedDerivative(const Scalar* u,
-                                const Scalar* w,
-                                Scalar* byInput,
-                                Scalar* byLabel);
+    void ComputeMixedDerivative(const Scalar* u, const Scalar* w, Scalar* byInput, Scalar* byLabel);
 
   protected:
     /**

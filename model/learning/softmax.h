@@ -62,7 +62,8 @@ Softmax(const Scalar* logits, std::size_t classes, Scalar* probabilities)
 
 /**
  * @ingroup federated
- * @brief The cross-entropy of SoftmaxLoss, and its derivative: the probabilities, less 1 at the true class.
+ * @brief The cross-entropy of SoftmaxLoss, and its derivative: the probabilities, less 1 at the
+ * true class.
  * @param [in,out] logits The scores; replaced by scale * derivative.
  * @param classes Number of scores.
  * @param label The true class.

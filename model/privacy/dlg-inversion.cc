@@ -19,6 +19,13 @@ namespace ns3
 
 NS_OBJECT_ENSURE_REGISTERED(DlgInversion);
 
+namespace
+{
+
+constexpr std::size_t BLOCK = 1024; // coordinates that stay in the nearest cache
+
+} // namespace
+
 TypeId
 DlgInversion::GetTypeId()
 {
@@ -83,11 +90,16 @@ DlgInversion::DoReconstruct(const Target& target,
         }
         kernel.ComputeSoftGradient(
             point.data(), label.data(), target.model.data(), residual.data());
-        for (std::size_t j = 0; j < d; ++j)
+        double objective = 0;
+        for (std::size_t begin = 0; begin < d; begin += BLOCK)
         {
-            residual[j] = target.known[j] * (residual[j] - target.gradient[j]);
+            const std::size_t end = std::min(begin + BLOCK, d);
+            for (std::size_t j = begin; j < end; ++j)
+            {
+                residual[j] = target.known[j] * (residual[j] - target.gradient[j]);
+            }
+            objective += DotProduct(&residual[begin], &residual[begin], end - begin);
         }
-        const double objective = DotProduct(residual.data(), residual.data(), d);
         // Half of dphi/dG, so what follows is half of the derivative.
         kernel.ComputeMixedDerivative(
             residual.data(), target.model.data(), gradient.data(), byLabel.data());
