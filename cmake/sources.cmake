@@ -48,6 +48,7 @@ set(federated_sources
     model/privacy/image-quality.cc
     model/privacy/lbfgs.cc
     model/privacy/linear-inversion.cc
+    model/quantization/binary-response.cc
     model/quantization/dp-stochastic-quantizer.cc
     model/quantization/fixed-interval.cc
     model/quantization/identity-quantizer.cc
@@ -56,8 +57,10 @@ set(federated_sources
     model/quantization/level-quantizer.cc
     model/quantization/max-abs-interval.cc
     model/quantization/min-max-interval.cc
+    model/quantization/optimal-dp-quantizer.cc
     model/quantization/privacy-coin.cc
     model/quantization/quantizer.cc
+    model/quantization/random-coordinates-quantizer.cc
     model/quantization/randomized-response-quantizer.cc
     model/quantization/unbiased-stochastic-quantizer.cc
     model/quantization/update-clipping.cc
@@ -132,6 +135,7 @@ set(federated_headers
     model/privacy/image-quality.h
     model/privacy/lbfgs.h
     model/privacy/linear-inversion.h
+    model/quantization/binary-response.h
     model/quantization/dp-stochastic-quantizer.h
     model/quantization/fixed-interval.h
     model/quantization/identity-quantizer.h
@@ -141,9 +145,11 @@ set(federated_headers
     model/quantization/level-quantizer.h
     model/quantization/max-abs-interval.h
     model/quantization/min-max-interval.h
+    model/quantization/optimal-dp-quantizer.h
     model/quantization/privacy-claim.h
     model/quantization/privacy-coin.h
     model/quantization/quantizer.h
+    model/quantization/random-coordinates-quantizer.h
     model/quantization/randomized-response-quantizer.h
     model/quantization/unbiased-stochastic-quantizer.h
     model/quantization/update-clipping.h
@@ -193,6 +199,7 @@ set(federated_test_sources
     test/model-evaluator-test.cc
     test/model-kernel-test.cc
     test/quantizer-test.cc
+    test/true-mechanisms-test.cc
     test/type-ids-test.cc
     test/update-preparation-test.cc
     test/worker-pool-test.cc

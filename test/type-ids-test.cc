@@ -41,6 +41,8 @@ TEST(TypeIds, EveryStrategyOfTheModuleIsThere)
              "ns3::LaplaceQuantizer",
              "ns3::IdentityQuantizer",
              "ns3::RandomizedResponseQuantizer",
+             "ns3::OptimalDpQuantizer",
+             "ns3::RandomCoordinatesQuantizer",
              "ns3::FixedInterval",
              "ns3::MaxAbsInterval",
              "ns3::MinMaxInterval",

@@ -48,7 +48,8 @@ struct Cursor
     }
 };
 
-/** One update's share in a segment: omega * coordinate = offset + scale * (level or float). */
+/** One update's share in a segment: omega * coordinate = offset + scale * (level, its position, or
+    float). */
 struct Share
 {
     std::size_t index;      //!< Place of the update among those given.
@@ -57,8 +58,9 @@ struct Share
     const uint8_t* payload; //!< Packed coordinates.
     std::size_t first;      //!< Position of the segment's first coordinate.
     unsigned wireBits;      //!< Bits of a coordinate; 32 are floats.
-    float scale;            //!< omega * step, or omega.
+    float scale;            //!< omega * step, omega * width, or omega.
     float offset;           //!< omega * low, or 0.
+    const float* positions; //!< Of the levels in the interval; nullptr where they are even.
 };
 
 void
@@ -75,6 +77,14 @@ AddBlock(const Share& share, std::size_t begin, std::size_t count, float* sums)
     }
     uint16_t levels[BLOCK];
     BitPacker::Unpack(share.payload, share.first + begin, count, share.wireBits, levels);
+    if (share.positions)
+    {
+        for (std::size_t i = 0; i < count; ++i)
+        {
+            sums[i] += share.scale * share.positions[levels[i]];
+        }
+        return;
+    }
     for (std::size_t i = 0; i < count; ++i)
     {
         sums[i] += share.scale * static_cast<float>(levels[i]);
@@ -89,6 +99,12 @@ GetCuts(const std::vector<Cursor>& cursors, std::size_t dimension)
     std::vector<std::size_t> cuts{0, dimension};
     for (const auto& cursor : cursors)
     {
+        const std::vector<float>& positions = cursor.update->positions;
+        NS_ABORT_MSG_IF(!positions.empty() && positions.size() != std::size_t{1}
+                                                                      << cursor.update->wireBits,
+                        "FuseUpdates: device " << cursor.update->device << " has "
+                                               << positions.size() << " positions of levels with "
+                                               << cursor.update->wireBits << " bits");
         std::size_t last = 0;
         for (const auto& range : cursor.update->ranges)
         {
@@ -193,13 +209,15 @@ GetShares(const FusionRule& rule,
             continue;
         }
         const unsigned wireBits = cursor->update->wireBits;
+        const std::vector<float>& positions = cursor->update->positions;
         auto scale = static_cast<float>(weights[i]);
         float offset = 0;
         if (wireBits != Quantizer::FLOAT_BITS)
         {
             const IntervalRange& interval = cursor->update->intervals[cursor->interval];
             const LevelGrid grid(interval.low, interval.high, wireBits);
-            scale = static_cast<float>(weights[i] * grid.step);
+            const double width = double{grid.high} - double{grid.low};
+            scale = static_cast<float>(weights[i] * (positions.empty() ? grid.step : width));
             offset = static_cast<float>(weights[i] * grid.low);
         }
         shares.push_back({cursor->index,
@@ -209,7 +227,8 @@ GetShares(const FusionRule& rule,
                           range->first + begin - range->begin,
                           wireBits,
                           scale,
-                          offset});
+                          offset,
+                          positions.empty() ? nullptr : positions.data()});
     }
     return shares;
 }
@@ -261,7 +280,8 @@ GetMeanSquare(const DeliveredUpdate& update, const DeliveredRange& range)
     {
         const std::size_t end = std::min(interval.end, range.end);
         const double low = interval.low;
-        const double step = (static_cast<double>(interval.high) - low) / steps;
+        const double width = static_cast<double>(interval.high) - low;
+        const double scale = update.positions.empty() ? width / steps : width;
         uint16_t levels[BLOCK];
         for (std::size_t i = std::max(interval.begin, range.begin); i < end; i += BLOCK)
         {
@@ -270,7 +290,9 @@ GetMeanSquare(const DeliveredUpdate& update, const DeliveredRange& range)
                 range.payload, range.first + i - range.begin, part, update.wireBits, levels);
             for (std::size_t k = 0; k < part; ++k)
             {
-                const double value = low + step * levels[k];
+                const double place =
+                    update.positions.empty() ? levels[k] : update.positions[levels[k]];
+                const double value = low + scale * place;
                 sum += value * value;
             }
         }

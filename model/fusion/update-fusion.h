@@ -40,6 +40,8 @@ struct DeliveredUpdate
     double cellDistortion = 0;            //!< See UpdateQuality.
     std::vector<IntervalRange> intervals; //!< Cover all coordinates, ascending; ends are those of
                                           //!< the decoder's grid (Quantizer::GetDecoderGrid).
+    std::vector<float> positions; //!< Of the levels, if they are not spread evenly: one for each
+                                  //!< value of the wire bits (Quantizer::GetLevelPositions).
     std::vector<DeliveredRange> ranges; //!< Ascending, not overlapping, inside the model. Who fills
                                         //!< them from packets sees to that, and that floats are
                                         //!< finite.

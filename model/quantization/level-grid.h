@@ -32,12 +32,15 @@ struct LevelGrid
      * @param lower Lower end of the interval.
      * @param upper Upper end of the interval, not below the lower one.
      * @param bits Bits of a level, b, 1 to 16.
+     * @param coordinates Size of the whole update, d, for quantizers that choose among its
+     *        coordinates; 0 where it is not known.
      */
-    LevelGrid(float lower, float upper, unsigned bits)
+    LevelGrid(float lower, float upper, unsigned bits, std::size_t coordinates = 0)
         : low(lower),
           high(upper),
           top((1U << bits) - 1),
-          step((double{upper} - double{lower}) / top)
+          step((double{upper} - double{lower}) / top),
+          dimension(coordinates)
     {
         inverseStep = std::isfinite(static_cast<float>(1 / step)) ? 1 / step : 0;
     }
@@ -86,11 +89,12 @@ struct LevelGrid
         return cell;
     }
 
-    float low;          //!< Lower end of the interval, q_0.
-    float high;         //!< Upper end of the interval, the highest level.
-    uint32_t top;       //!< Index of the highest level, 2^b - 1.
-    double step;        //!< Distance of two levels, Delta in the paper.
-    double inverseStep; //!< 1 / step; 0 where that is no finite float: all become `low`.
+    float low;             //!< Lower end of the interval, q_0.
+    float high;            //!< Upper end of the interval, the highest level.
+    uint32_t top;          //!< Index of the highest level, 2^b - 1.
+    double step;           //!< Distance of two levels, Delta in the paper.
+    double inverseStep;    //!< 1 / step; 0 where that is no finite float: all become `low`.
+    std::size_t dimension; //!< Size of the whole update, 0 where it is not known.
 };
 
 } // namespace ns3

@@ -33,7 +33,7 @@ LevelQuantizer::DoEncode(const float* values,
 {
     uint16_t levels[BLOCK];
     DoChooseLevels(values, count, grid, random, levels);
-    BitPacker::Pack(levels, count, grid.GetBits(), payload, first);
+    BitPacker::Pack(levels, count, DoGetWireBits(grid.GetBits()), payload, first);
     return true;
 }
 

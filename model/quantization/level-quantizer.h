@@ -10,7 +10,7 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief A quantizer that sends one of 2^b levels a coordinate.
+ * @brief A quantizer that sends one of 2^b levels a coordinate, or of fewer.
  */
 class LevelQuantizer : public Quantizer
 {
@@ -33,7 +33,7 @@ class LevelQuantizer : public Quantizer
      * @param count How many, at most BLOCK.
      * @param grid Levels of the interval.
      * @param random Stream for the coins.
-     * @param [out] levels Indices of the levels chosen.
+     * @param [out] levels Indices of the levels chosen, in GetWireBits() bits.
      */
     virtual void DoChooseLevels(const float* values,
                                 std::size_t count,

@@ -42,18 +42,29 @@ Quantizer::Encode(const float* values,
                   FederatedRandom& random,
                   uint8_t* payload) const
 {
+    const bool usable =
+        std::all_of(intervals.begin(),
+                    intervals.end(),
+                    [](const IntervalRange& range)
+                    { return range.low <= range.high && std::isfinite(range.high - range.low); });
     const std::size_t size = intervals.empty() ? 0 : GetPayloadSize(intervals.back().end, bits);
     if (size > 0)
     {
         payload[size - 1] = 0; // packing leaves the bits behind the last level as they are
     }
+    return usable && (size == 0 || DoEncodeUpdate(values, intervals, bits, random, payload));
+}
+
+bool
+Quantizer::DoEncodeUpdate(const float* values,
+                          const std::vector<IntervalRange>& intervals,
+                          unsigned bits,
+                          FederatedRandom& random,
+                          uint8_t* payload) const
+{
     for (const auto& range : intervals)
     {
-        if (!(range.low <= range.high) || !std::isfinite(range.high - range.low))
-        {
-            return false;
-        }
-        const LevelGrid grid(range.low, range.high, bits);
+        const LevelGrid grid(range.low, range.high, bits, intervals.back().end);
         for (std::size_t first = range.begin; first < range.end; first += BLOCK)
         {
             const std::size_t count = std::min(range.end - first, BLOCK);
@@ -67,6 +78,17 @@ Quantizer::Encode(const float* values,
     return true;
 }
 
+bool
+Quantizer::DoEncode(const float*,
+                    std::size_t,
+                    const LevelGrid&,
+                    FederatedRandom&,
+                    uint8_t*,
+                    std::size_t) const
+{
+    return false;
+}
+
 void
 Quantizer::Decode(const uint8_t* payload,
                   std::size_t first,
@@ -74,8 +96,8 @@ Quantizer::Decode(const uint8_t* payload,
                   const LevelGrid& grid,
                   float* values) const
 {
-    const unsigned bits = grid.GetBits();
-    if (GetWireBits(bits) == FLOAT_BITS)
+    const unsigned bits = GetWireBits(grid.GetBits());
+    if (bits == FLOAT_BITS)
     {
         for (std::size_t i = 0; i < count; ++i)
         {
@@ -84,6 +106,8 @@ Quantizer::Decode(const uint8_t* payload,
         return;
     }
     const LevelGrid decoder = DoGetDecoderGrid(grid);
+    const std::vector<float> positions = DoGetLevelPositions(grid.GetBits());
+    const double width = double{decoder.high} - double{decoder.low};
     uint16_t levels[256];
     for (std::size_t done = 0; done < count;)
     {
@@ -91,7 +115,9 @@ Quantizer::Decode(const uint8_t* payload,
         BitPacker::Unpack(payload, first + done, part, bits, levels);
         for (std::size_t i = 0; i < part; ++i)
         {
-            values[done + i] = static_cast<float>(decoder.GetValue(levels[i]));
+            values[done + i] =
+                static_cast<float>(positions.empty() ? decoder.GetValue(levels[i])
+                                                     : decoder.low + width * positions[levels[i]]);
         }
         done += part;
     }
@@ -109,6 +135,19 @@ Quantizer::DoGetDecoderGrid(const LevelGrid& grid) const
     return grid;
 }
 
+std::vector<float>
+Quantizer::GetLevelPositions(unsigned bits) const
+{
+    GetWireBits(bits); // checks the resolution
+    return DoGetLevelPositions(bits);
+}
+
+std::vector<float>
+Quantizer::DoGetLevelPositions(unsigned) const
+{
+    return {};
+}
+
 double
 Quantizer::GetDistortion(const float* values,
                          const std::vector<IntervalRange>& intervals,
@@ -118,17 +157,17 @@ Quantizer::GetDistortion(const float* values,
     double distortion = 0;
     for (const auto& range : intervals)
     {
-        const LevelGrid grid(range.low, range.high, bits);
+        const LevelGrid grid(range.low, range.high, bits, intervals.back().end);
         distortion += DoGetDistortion(values + range.begin, range.end - range.begin, grid);
     }
     return distortion;
 }
 
 double
-Quantizer::GetCellDistortion(float low, float high, unsigned bits) const
+Quantizer::GetCellDistortion(float low, float high, unsigned bits, std::size_t dimension) const
 {
     GetWireBits(bits); // checks the resolution
-    return DoGetCellDistortion(LevelGrid(low, high, bits));
+    return DoGetCellDistortion(LevelGrid(low, high, bits, dimension));
 }
 
 PrivacyClaim

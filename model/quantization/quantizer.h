@@ -22,8 +22,8 @@ namespace ns3
  * reference count, so that worker threads may call them through a raw pointer. The random words
  * come from a stream that the caller makes for one device and one round.
  *
- * The payload is either b-bit levels (BitPacker) or 32-bit IEEE floats, least significant byte
- * first.
+ * The payload is either levels (BitPacker) of b bits, or fewer where only some of the 2^b are in
+ * use, or 32-bit IEEE floats, least significant byte first.
  */
 class Quantizer : public Object
 {
@@ -36,7 +36,8 @@ class Quantizer : public Object
 
     /**
      * @param bits Resolution of the device, b, 1 to 16.
-     * @return how many bits a coordinate takes in the payload: b, or 32 where floats are sent.
+     * @return how many bits a coordinate takes in the payload: b or less, or 32 where floats are
+     *         sent.
      */
     unsigned GetWireBits(unsigned bits) const;
 
@@ -68,7 +69,7 @@ class Quantizer : public Object
      * @param payload The payload, or a part of it that starts with a whole coordinate.
      * @param first Position in the payload of the first coordinate wanted.
      * @param count Number of coordinates.
-     * @param grid Levels of the interval that these coordinates were quantized on.
+     * @param grid Levels of the interval that these coordinates were quantized on, b bits.
      * @param [out] values The coordinates.
      */
     void Decode(const uint8_t* payload,
@@ -83,6 +84,14 @@ class Quantizer : public Object
      *         itself, but for quantizers whose decoder shrinks or stretches it.
      */
     LevelGrid GetDecoderGrid(const LevelGrid& grid) const;
+
+    /**
+     * @param bits Resolution of the device.
+     * @return where the levels of the payload lie between the ends of the decoder's grid, 0 at the
+     *         lower and 1 at the upper one, one for each value that the wire bits can have. Empty
+     * if they are spread evenly, as those of most quantizers.
+     */
+    std::vector<float> GetLevelPositions(unsigned bits) const;
 
     /**
      * The expected squared error ||Q(v) - v||^2 of an update, in closed form. Where a value lies
@@ -100,10 +109,11 @@ class Quantizer : public Object
      * @param low Lower end of the interval.
      * @param high Upper end of the interval.
      * @param bits Resolution of the device.
+     * @param dimension Size of the update, d; 0 where it does not matter.
      * @return the expected squared error of one coordinate that is uniform in its cell (and so of
      *         one that is uniform in the interval): known from public numbers alone.
      */
-    double GetCellDistortion(float low, float high, unsigned bits) const;
+    double GetCellDistortion(float low, float high, unsigned bits, std::size_t dimension = 0) const;
 
     /**
      * @param context The configuration of the device.
@@ -120,6 +130,22 @@ class Quantizer : public Object
     virtual unsigned DoGetWireBits(unsigned bits) const = 0;
 
     /**
+     * Encode an update, by default block by block with DoEncode. A quantizer overrides one of the
+     * two.
+     * @param values The update, d coordinates; it has to be checked that they are finite.
+     * @param intervals As Encode has them, all of finite width, at least one.
+     * @param bits Resolution of the device.
+     * @param random Stream for the coins.
+     * @param [out] payload The payload; its last byte is 0.
+     * @return whether all coordinates are finite and can be sent.
+     */
+    virtual bool DoEncodeUpdate(const float* values,
+                                const std::vector<IntervalRange>& intervals,
+                                unsigned bits,
+                                FederatedRandom& random,
+                                uint8_t* payload) const;
+
+    /**
      * Encode coordinates of one interval.
      * @param values The first of them, all finite.
      * @param count How many, at most BLOCK.
@@ -134,10 +160,13 @@ class Quantizer : public Object
                           const LevelGrid& grid,
                           FederatedRandom& random,
                           uint8_t* payload,
-                          std::size_t first) const = 0;
+                          std::size_t first) const;
 
     /** @copydoc GetDecoderGrid */
     virtual LevelGrid DoGetDecoderGrid(const LevelGrid& grid) const;
+
+    /** @copydoc GetLevelPositions */
+    virtual std::vector<float> DoGetLevelPositions(unsigned bits) const;
 
     /**
      * @param values Coordinates of one interval.

@@ -3,8 +3,8 @@
 #ifndef RANDOMIZED_RESPONSE_QUANTIZER_H
 #define RANDOMIZED_RESPONSE_QUANTIZER_H
 
+#include "binary-response.h"
 #include "level-quantizer.h"
-#include "privacy-coin.h"
 
 #include <string>
 
@@ -60,19 +60,11 @@ class RandomizedResponseQuantizer : public LevelQuantizer
     double DoGetCellDistortion(const LevelGrid& grid) const override;
     PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& context) const override;
 
-    /** @return tau = 2p - 1 of the coin as it is tossed. */
-    double GetContrast() const;
-
-    /** @return G / A of the decoder. */
-    double GetGain() const;
-
     // Attributes
-    double m_epsilon;      //!< Privacy loss of a coordinate.
-    std::string m_decoder; //!< The decoder as it was written.
+    double m_epsilon; //!< Privacy loss of a coordinate.
 
     // State
-    PrivacyCoin m_coin; //!< Tossed for each coordinate.
-    double m_gain;      //!< x of `gain:x`, 0 for the other decoders.
+    BinaryResponse m_response; //!< The bit of a coordinate, and its decoder.
 };
 
 } // namespace ns3

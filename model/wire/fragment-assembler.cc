@@ -200,6 +200,7 @@ FragmentAssembler::FillDelivered(const Quantizer& quantizer,
 {
     update.bits = bits;
     update.wireBits = m_bits;
+    update.positions = quantizer.GetLevelPositions(bits);
     update.exactDistortion = m_distortion;
     update.intervals.clear();
     update.ranges.clear();
@@ -211,7 +212,7 @@ FragmentAssembler::FillDelivered(const Quantizer& quantizer,
         const std::size_t count = interval.end - interval.begin;
         covered += count;
         cellSum += static_cast<double>(count) *
-                   quantizer.GetCellDistortion(interval.low, interval.high, bits);
+                   quantizer.GetCellDistortion(interval.low, interval.high, bits, m_dimension);
         if (m_bits == Quantizer::FLOAT_BITS)
         {
             continue; // floats need no interval to be understood
@@ -223,7 +224,7 @@ FragmentAssembler::FillDelivered(const Quantizer& quantizer,
             continue;
         }
         const LevelGrid decoder =
-            quantizer.GetDecoderGrid(LevelGrid(interval.low, interval.high, m_bits));
+            quantizer.GetDecoderGrid(LevelGrid(interval.low, interval.high, bits, m_dimension));
         if (!std::isfinite(decoder.high - decoder.low))
         {
             return false;
@@ -236,7 +237,7 @@ FragmentAssembler::FillDelivered(const Quantizer& quantizer,
         update.intervals.back().end = m_dimension;
     }
     update.cellDistortion = covered > 0 ? cellSum / static_cast<double>(covered)
-                                        : quantizer.GetCellDistortion(0, 0, bits);
+                                        : quantizer.GetCellDistortion(0, 0, bits, m_dimension);
     for (const Range& range : m_ranges)
     {
         DeliveredRange delivered{};

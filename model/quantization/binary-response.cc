@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "binary-response.h"
+
+#include "ns3/abort.h"
+#include "ns3/federated-number.h"
+
+namespace ns3
+{
+
+void
+BinaryResponse::SetEpsilon(double epsilon)
+{
+    m_coin = PrivacyCoin(epsilon);
+    m_span = m_coin.GetThreshold() - FAIR;
+}
+
+void
+BinaryResponse::SetDecoder(const char* owner, const std::string& decoder)
+{
+    const std::string prefix = "gain:";
+    m_gain = 0;
+    if (decoder.compare(0, prefix.size(), prefix) == 0)
+    {
+        const bool isNumber = FederatedNumber::ReadReal(decoder.substr(prefix.size()), m_gain);
+        NS_ABORT_MSG_IF(!isNumber || !(m_gain > 0),
+                        owner << ": Decoder is '" << decoder
+                              << "', its gain is not a number above 0");
+    }
+    else
+    {
+        NS_ABORT_MSG_IF(decoder != "bayes" && decoder != "unbiased",
+                        owner << ": Decoder is '" << decoder << "', not bayes, unbiased or gain:x");
+    }
+    m_decoder = decoder;
+}
+
+const std::string&
+BinaryResponse::GetDecoder() const
+{
+    return m_decoder;
+}
+
+double
+BinaryResponse::GetRealizedEpsilon() const
+{
+    return m_coin.GetRealizedEpsilon();
+}
+
+double
+BinaryResponse::GetContrast() const
+{
+    return 2 * m_coin.GetProbability() - 1;
+}
+
+double
+BinaryResponse::GetGain(double chance) const
+{
+    if (m_gain > 0)
+    {
+        return m_gain;
+    }
+    const double contrast = GetContrast();
+    if (m_decoder == "unbiased")
+    {
+        NS_ABORT_MSG_IF(contrast <= 0,
+                        "BinaryResponse: Epsilon is so small that the coin is fair, which no "
+                        "decoder makes unbiased");
+        return 1 / (contrast * chance);
+    }
+    return contrast / 3;
+}
+
+} // namespace ns3

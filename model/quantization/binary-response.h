@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef BINARY_RESPONSE_H
+#define BINARY_RESPONSE_H
+
+#include "level-grid.h"
+#include "privacy-coin.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief One bit about a value with a true epsilon, and what the receiver takes the bit for.
+ *
+ * For the interval [m-A, m+A] the bit of a value a is 1 with probability (1 + tau x)/2,
+ * x = (a-m)/A, tau = tanh(epsilon/2): any two values have a privacy loss of at most epsilon. The
+ * receiver takes it for m +- G, where G is
+ * - `bayes`: tau A/3, the mean of a value that is uniform in the interval, given the bit;
+ * - `unbiased`: A/tau, right on average;
+ * - `gain:x`: x A.
+ */
+class BinaryResponse
+{
+  public:
+    /**
+     * @param value Any number; it is clamped.
+     * @param grid Levels of the interval.
+     * @return where in the interval the value lies: x, -1 at the lower and 1 at the upper end.
+     */
+    static double GetPosition(float value, const LevelGrid& grid)
+    {
+        double fraction;
+        const int32_t cell = grid.Locate(value, fraction);
+        return std::clamp(2 * (cell + fraction) / grid.top - 1, -1.0, 1.0);
+    }
+
+    /** @param epsilon The privacy loss of a bit, at least 0. */
+    void SetEpsilon(double epsilon);
+
+    /**
+     * @param owner Name of the quantizer, for the message of a wrong decoder.
+     * @param decoder `bayes`, `unbiased` or `gain:x` with a number x above 0.
+     */
+    void SetDecoder(const char* owner, const std::string& decoder);
+
+    /** @return the decoder as it was set. */
+    const std::string& GetDecoder() const;
+
+    /** @return the privacy loss of a bit as it is drawn. */
+    double GetRealizedEpsilon() const;
+
+    /** @return tau = 2p - 1 of the coin as it is tossed. */
+    double GetContrast() const;
+
+    /**
+     * @param position Where a value lies, x.
+     * @return the integer T such that its bit is 1 if a uniform 32-bit word is below T. It lies
+     *         between those of the two ends, so that no two values have a larger ratio than they.
+     */
+    uint32_t GetThreshold(double position) const
+    {
+        return FAIR + static_cast<uint32_t>(static_cast<int32_t>(m_span * position));
+    }
+
+    /**
+     * @param chance How likely it is that a bit is sent at all: the unbiased decoder makes up for
+     *        those that are not.
+     * @return G / A.
+     */
+    double GetGain(double chance = 1) const;
+
+  private:
+    static constexpr uint32_t FAIR = 1U << 31; //!< Threshold of a fair coin.
+
+    PrivacyCoin m_coin{0};           //!< Of a value at an end of the interval.
+    double m_span = 0;               //!< Threshold of the coin above that of a fair one.
+    std::string m_decoder = "bayes"; //!< The decoder as it was written.
+    double m_gain = 0;               //!< x of `gain:x`, 0 for the other decoders.
+};
+
+} // namespace ns3
+
+#endif // BINARY_RESPONSE_H

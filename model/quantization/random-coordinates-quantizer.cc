@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "random-coordinates-quantizer.h"
+
+#include "lane-fold.h"
+
+#include "ns3/abort.h"
+#include "ns3/bit-packer.h"
+#include "ns3/double.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(RandomCoordinatesQuantizer);
+
+TypeId
+RandomCoordinatesQuantizer::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::RandomCoordinatesQuantizer")
+            .SetParent<Quantizer>()
+            .SetGroupName("Federated")
+            .AddConstructor<RandomCoordinatesQuantizer>()
+            .AddAttribute("Epsilon",
+                          "The privacy loss of a whole update on a public interval.",
+                          DoubleValue(8),
+                          MakeDoubleAccessor(&RandomCoordinatesQuantizer::SetEpsilon,
+                                             &RandomCoordinatesQuantizer::GetEpsilon),
+                          MakeDoubleChecker<double>(0))
+            .AddAttribute("Coordinates",
+                          "How many random coordinates of an update are answered, k.",
+                          UintegerValue(8),
+                          MakeUintegerAccessor(&RandomCoordinatesQuantizer::SetCoordinates,
+                                               &RandomCoordinatesQuantizer::GetCoordinates),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("Decoder",
+                          "What the receiver takes an answer for: bayes, unbiased, or gain:x.",
+                          StringValue("unbiased"),
+                          MakeStringAccessor(&RandomCoordinatesQuantizer::SetDecoder,
+                                             &RandomCoordinatesQuantizer::GetDecoder),
+                          MakeStringChecker());
+    return tid;
+}
+
+RandomCoordinatesQuantizer::RandomCoordinatesQuantizer()
+    : m_epsilon(0),
+      m_coordinates(1)
+{
+}
+
+void
+RandomCoordinatesQuantizer::SetEpsilon(double epsilon)
+{
+    m_epsilon = epsilon;
+    m_response.SetEpsilon(m_epsilon / m_coordinates);
+}
+
+double
+RandomCoordinatesQuantizer::GetEpsilon() const
+{
+    return m_epsilon;
+}
+
+void
+RandomCoordinatesQuantizer::SetCoordinates(uint32_t coordinates)
+{
+    NS_ABORT_MSG_IF(coordinates == 0, "RandomCoordinatesQuantizer: Coordinates is 0");
+    m_coordinates = coordinates;
+    m_response.SetEpsilon(m_epsilon / m_coordinates);
+}
+
+uint32_t
+RandomCoordinatesQuantizer::GetCoordinates() const
+{
+    return m_coordinates;
+}
+
+void
+RandomCoordinatesQuantizer::SetDecoder(const std::string& decoder)
+{
+    m_response.SetDecoder("RandomCoordinatesQuantizer", decoder);
+}
+
+std::string
+RandomCoordinatesQuantizer::GetDecoder() const
+{
+    return m_response.GetDecoder();
+}
+
+double
+RandomCoordinatesQuantizer::GetChance(const LevelGrid& grid) const
+{
+    NS_ABORT_MSG_IF(grid.dimension == 0,
+                    "RandomCoordinatesQuantizer: the size of the update is not known; give it to "
+                    "the LevelGrid or to GetCellDistortion()");
+    return std::min(1.0, m_coordinates / static_cast<double>(grid.dimension));
+}
+
+unsigned
+RandomCoordinatesQuantizer::DoGetWireBits(unsigned bits) const
+{
+    NS_ABORT_MSG_IF(bits != 2,
+                    "RandomCoordinatesQuantizer: the resolution is "
+                        << bits << " bits, but two bits a coordinate are sent");
+    return 2;
+}
+
+bool
+RandomCoordinatesQuantizer::DoEncodeUpdate(const float* values,
+                                           const std::vector<IntervalRange>& intervals,
+                                           unsigned bits,
+                                           FederatedRandom& random,
+                                           uint8_t* payload) const
+{
+    const std::size_t dimension = intervals.back().end;
+    if (!IsFiniteUpdate(values, dimension) || dimension > std::numeric_limits<uint32_t>::max())
+    {
+        return false;
+    }
+    static_assert(NOT_CHOSEN == 1, "four of them are the byte 01010101");
+    std::memset(payload, 0x55, BitPacker::GetSize(dimension, bits));
+    if (dimension % 4 != 0)
+    {
+        payload[dimension / 4] &= (1U << dimension % 4 * 2) - 1;
+    }
+    // R. W. Floyd's way to k of d, all sets with equal probability; what was chosen is in the
+    // payload.
+    const auto end = static_cast<uint32_t>(dimension);
+    for (uint32_t last = end - std::min(end, m_coordinates); last < end; ++last)
+    {
+        uint32_t chosen = random.Below(last + 1);
+        uint16_t answer;
+        BitPacker::Unpack(payload, chosen, 1, bits, &answer);
+        chosen = answer == NOT_CHOSEN ? chosen : last;
+        const auto range =
+            std::upper_bound(intervals.begin(),
+                             intervals.end(),
+                             chosen,
+                             [](uint32_t i, const IntervalRange& r) { return i < r.end; });
+        const LevelGrid grid(range->low, range->high, bits);
+        const double position = BinaryResponse::GetPosition(values[chosen], grid);
+        answer = random() < m_response.GetThreshold(position) ? UPPER : LOWER;
+        BitPacker::Pack(&answer, 1, bits, payload, chosen);
+    }
+    return true;
+}
+
+LevelGrid
+RandomCoordinatesQuantizer::DoGetDecoderGrid(const LevelGrid& grid) const
+{
+    const double middle = (double{grid.low} + double{grid.high}) / 2;
+    const double gap = grid.step * grid.top / 2 * m_response.GetGain(GetChance(grid));
+    return LevelGrid(static_cast<float>(middle - gap),
+                     static_cast<float>(middle + 2 * gap),
+                     grid.GetBits(),
+                     grid.dimension);
+}
+
+double
+RandomCoordinatesQuantizer::DoGetDistortion(const float* values,
+                                            std::size_t count,
+                                            const LevelGrid& grid) const
+{
+    const double chance = GetChance(grid);
+    const double contrast = m_response.GetContrast();
+    const LevelGrid decoder = DoGetDecoderGrid(grid);
+    return SumOver(values,
+                   count,
+                   [grid, decoder, chance, contrast](float value)
+                   {
+                       const double position = BinaryResponse::GetPosition(value, grid);
+                       const double upper = (1 + contrast * position) / 2;
+                       const double toMiddle = value - decoder.GetValue(NOT_CHOSEN);
+                       const double toLower = value - decoder.GetValue(LOWER);
+                       const double toUpper = value - decoder.GetValue(UPPER);
+                       const double chosen =
+                           (1 - upper) * toLower * toLower + upper * toUpper * toUpper;
+                       return (1 - chance) * toMiddle * toMiddle + chance * chosen;
+                   });
+}
+
+double
+RandomCoordinatesQuantizer::DoGetCellDistortion(const LevelGrid& grid) const
+{
+    // E[(a - G s)^2] with E[a^2] = A^2/3, E[s^2] = k/d and E[a s] = k/d tau A/3, in units of A^2.
+    const double half = grid.step * grid.top / 2;
+    const double chance = GetChance(grid);
+    const double gain = m_response.GetGain(chance);
+    return half * half * (1.0 / 3 + chance * gain * (gain - 2.0 / 3 * m_response.GetContrast()));
+}
+
+PrivacyClaim
+RandomCoordinatesQuantizer::DoGetPrivacyClaim(const PrivacyContext&) const
+{
+    PrivacyClaim claim;
+    claim.kind = PrivacyClaim::TRUE_EPSILON;
+    claim.scope = PrivacyClaim::UPDATE;
+    claim.epsilon = m_coordinates * m_response.GetRealizedEpsilon();
+    claim.reason = "Randomized response on random coordinates of a public interval.";
+    return claim;
+}
+
+} // namespace ns3
