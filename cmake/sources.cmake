@@ -48,6 +48,7 @@ set(federated_sources
     model/privacy/image-quality.cc
     model/privacy/lbfgs.cc
     model/privacy/linear-inversion.cc
+    model/privacy/privacy-audit.cc
     model/quantization/binary-response.cc
     model/quantization/dp-stochastic-quantizer.cc
     model/quantization/fixed-interval.cc
@@ -135,6 +136,7 @@ set(federated_headers
     model/privacy/image-quality.h
     model/privacy/lbfgs.h
     model/privacy/linear-inversion.h
+    model/privacy/privacy-audit.h
     model/quantization/binary-response.h
     model/quantization/dp-stochastic-quantizer.h
     model/quantization/fixed-interval.h
@@ -198,6 +200,7 @@ set(federated_test_sources
     test/message-bodies-test.cc
     test/model-evaluator-test.cc
     test/model-kernel-test.cc
+    test/privacy-audit-test.cc
     test/quantizer-test.cc
     test/true-mechanisms-test.cc
     test/type-ids-test.cc
@@ -207,6 +210,7 @@ set(federated_test_sources
 
 set(federated_examples
     federated-attack
+    federated-audit
     federated-distortion
 )
 

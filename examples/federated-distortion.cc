@@ -11,6 +11,8 @@
  *   dp_mc           the same, measured on --samples random values (Monte Carlo)
  *   sq              UnbiasedStochasticQuantizer, closed form (it has no epsilon)
  *   laplace         LaplaceQuantizer with the sensitivity of the interval, 20, closed form
+ *   optimal_dp      OptimalDpQuantizer, closed form: the least that a true epsilon costs on the
+ * same levels
  *
  *   federated-distortion --output=results/distortion
  */
@@ -21,6 +23,7 @@
 #include "ns3/federated-output-file.h"
 #include "ns3/federated-result-line.h"
 #include "ns3/laplace-quantizer.h"
+#include "ns3/optimal-dp-quantizer.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/unbiased-stochastic-quantizer.h"
 
@@ -78,11 +81,12 @@ main(int argc, char* argv[])
     auto sq = CreateObject<UnbiasedStochasticQuantizer>();
     auto laplace = CreateObject<LaplaceQuantizer>();
     laplace->SetAttribute("Sensitivity", DoubleValue(HIGH - LOW));
+    auto optimal = CreateObject<OptimalDpQuantizer>();
     auto stream = CreateObject<UniformRandomVariable>();
     stream->SetStream(0);
 
     FederatedOutputFile file(output + ".csv");
-    file.GetStream() << "bits,epsilon,dp,dp_mc,sq,laplace\n";
+    file.GetStream() << "bits,epsilon,dp,dp_mc,sq,laplace,optimal_dp\n";
     uint32_t rows = 0;
     double largestError = 0;
     for (unsigned bits = 4; bits <= 6; ++bits)
@@ -92,13 +96,15 @@ main(int argc, char* argv[])
             const double epsilon = tenths / 10.0;
             dp->SetEpsilon(epsilon);
             laplace->SetAttribute("Epsilon", DoubleValue(epsilon));
+            optimal->SetEpsilon(epsilon);
             FederatedRandom random(stream->GetInteger(0, FederatedRandom::max()));
             const double closed = dp->GetCellDistortion(LOW, HIGH, bits);
             const double measured = MeasureDistortion(*dp, bits, samples, random);
             largestError = std::max(largestError, std::abs(measured / closed - 1));
             file.GetStream() << bits << ',' << epsilon << ',' << closed << ',' << measured << ','
                              << sq->GetCellDistortion(LOW, HIGH, bits) << ','
-                             << laplace->GetCellDistortion(LOW, HIGH, bits) << '\n';
+                             << laplace->GetCellDistortion(LOW, HIGH, bits) << ','
+                             << optimal->GetCellDistortion(LOW, HIGH, bits) << '\n';
             ++rows;
         }
         std::cerr << "b = " << bits << " done\n";

@@ -163,7 +163,12 @@ TEST(OptimalDpQuantizer, HasTheLeastDistortionOfATrueEpsilon)
                                   {1, 4, 28.0910, 1e-5},
                                   {1, 6, 27.9995, 1e-5},
                                   {4, 2, 9.620, 1e-4},
-                                  {4, 4, 6.334, 1e-4}};
+                                  {4, 4, 6.334, 1e-4},
+                                  // A linear program over all channels from 120 to 140 values.
+                                  {3, 3, 12.129041, 1e-6},
+                                  {3, 4, 11.264684, 1e-6},
+                                  {4, 3, 6.418172, 1e-6},
+                                  {5, 3, 3.448814, 1e-6}};
     for (const auto& [epsilon, bits, distortion, tolerance] : cases)
     {
         EXPECT_NEAR(

@@ -106,6 +106,19 @@ DpStochasticQuantizer::DoGetCellDistortion(const LevelGrid& grid) const
     return grid.step * grid.step / 12 * (nearer + 7 * (1 - nearer));
 }
 
+std::vector<double>
+DpStochasticQuantizer::DoGetProbabilities(float value, const LevelGrid& grid) const
+{
+    float fraction; // as DoChooseLevels locates it
+    const int32_t cell = grid.Locate(value, fraction);
+    const double nearer = m_coin.GetProbability();
+    const double upper = fraction > 0.5F ? nearer : 1 - nearer;
+    std::vector<double> probabilities(grid.top + 1);
+    probabilities[cell] = 1 - upper;
+    probabilities[cell + 1] = upper;
+    return probabilities;
+}
+
 PrivacyClaim
 DpStochasticQuantizer::DoGetPrivacyClaim(const PrivacyContext& context) const
 {

@@ -4,6 +4,8 @@
 
 #include "ns3/little-endian.h"
 
+#include <limits>
+
 namespace ns3
 {
 
@@ -50,6 +52,12 @@ double
 IdentityQuantizer::DoGetCellDistortion(const LevelGrid&) const
 {
     return 0;
+}
+
+double
+IdentityQuantizer::DoGetPrivacyLoss(float, float, const LevelGrid&) const
+{
+    return std::numeric_limits<double>::infinity();
 }
 
 PrivacyClaim

@@ -32,6 +32,7 @@ class IdentityQuantizer : public Quantizer
                            std::size_t count,
                            const LevelGrid& grid) const override;
     double DoGetCellDistortion(const LevelGrid& grid) const override;
+    double DoGetPrivacyLoss(float value, float other, const LevelGrid& grid) const override;
     PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& context) const override;
 };
 

@@ -7,6 +7,7 @@
 #include "ns3/double.h"
 #include "ns3/little-endian.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ns3
@@ -90,6 +91,44 @@ LaplaceQuantizer::DoGetCellDistortion(const LevelGrid& grid) const
 {
     const double scale = GetScale(grid);
     return grid.step * grid.step / 6 + 2 * scale * scale;
+}
+
+double
+LaplaceQuantizer::DoGetPrivacyLoss(float value, float other, const LevelGrid& grid) const
+{
+    // The density is a mixture of two Laplace ones. Between the levels of both values each mixture
+    // is A e^{x/lambda} + B e^{-x/lambda}, the ratio of two such is monotone, and beyond them it is
+    // constant: it is largest at one of the levels.
+    const double scale = GetScale(grid);
+    struct Mixture
+    {
+        double lower;  // the level below the value
+        double upper;  // and the one above it
+        double weight; // of the upper one
+    };
+    const auto locate = [&grid](float x)
+    {
+        float fraction;
+        const int32_t cell = grid.Locate(x, fraction);
+        return Mixture{grid.GetValue(cell),
+                       grid.GetValue(cell + 1),
+                       UnbiasedStochasticQuantizer::GetUpperProbability(fraction)};
+    };
+    const auto logDensity = [scale](const Mixture& mixture, double x)
+    {
+        const double lower = std::log1p(-mixture.weight) - std::abs(x - mixture.lower) / scale;
+        const double upper = std::log(mixture.weight) - std::abs(x - mixture.upper) / scale;
+        const double larger = std::max(lower, upper);
+        return larger + std::log1p(std::exp(std::min(lower, upper) - larger));
+    };
+    const Mixture of = locate(value);
+    const Mixture against = locate(other);
+    double loss = 0;
+    for (double x : {of.lower, of.upper, against.lower, against.upper})
+    {
+        loss = std::max(loss, logDensity(of, x) - logDensity(against, x));
+    }
+    return loss;
 }
 
 PrivacyClaim

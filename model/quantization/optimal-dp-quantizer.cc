@@ -194,7 +194,7 @@ FindBestLevels(const PathCosts& costs)
 
 /** @return ln(own / other) of randomized response, without cancellation where they are close. */
 double
-GetPrivacyLoss(std::size_t levels, uint32_t lie)
+GetResponseLoss(std::size_t levels, uint32_t lie)
 {
     const double truths = 0x1p32 - static_cast<double>(levels) * lie;
     return std::log1p(truths / lie);
@@ -249,7 +249,7 @@ double
 OptimalDpQuantizer::GetRealizedEpsilon(unsigned bits) const
 {
     const Design& design = GetDesign(bits);
-    return GetPrivacyLoss(design.levels.size(), design.lie);
+    return GetResponseLoss(design.levels.size(), design.lie);
 }
 
 const OptimalDpQuantizer::Design&
@@ -264,7 +264,7 @@ OptimalDpQuantizer::GetDesign(unsigned bits) const
         const std::size_t count = design.levels.size();
         const double exact = 0x1p32 / (static_cast<double>(count) - 1 + costs.GetBoost());
         design.lie = static_cast<uint32_t>(std::ceil(exact));
-        while (GetPrivacyLoss(count, design.lie) > m_epsilon)
+        while (GetResponseLoss(count, design.lie) > m_epsilon)
         {
             ++design.lie; // take back what rounding may have added
         }
@@ -384,6 +384,19 @@ OptimalDpQuantizer::DoGetCellDistortion(const LevelGrid& grid) const
     const double half = grid.step * grid.top / 2;
     return half * half *
            ((1 - answers * lie) * design.nearestError + lie * (answers / 3 + design.sumOfSquares));
+}
+
+std::vector<double>
+OptimalDpQuantizer::DoGetProbabilities(float value, const LevelGrid& grid) const
+{
+    const Design& design = GetDesign(grid.GetBits());
+    float fraction; // as DoChooseLevels locates it
+    const int32_t cell = grid.Locate(value, fraction);
+    const uint16_t own = design.cells[2 * cell + (fraction > 0.5F)];
+    const double lie = design.lie * 0x1p-32;
+    std::vector<double> probabilities(design.levels.size(), lie);
+    probabilities[own] = 1 - static_cast<double>(design.levels.size() - 1) * lie;
+    return probabilities;
 }
 
 PrivacyClaim

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 namespace ns3
 {
@@ -168,6 +170,65 @@ Quantizer::GetCellDistortion(float low, float high, unsigned bits, std::size_t d
 {
     GetWireBits(bits); // checks the resolution
     return DoGetCellDistortion(LevelGrid(low, high, bits, dimension));
+}
+
+std::vector<double>
+Quantizer::GetProbabilities(float value, const LevelGrid& grid) const
+{
+    GetWireBits(grid.GetBits()); // checks the resolution
+    return DoGetProbabilities(value, grid);
+}
+
+std::vector<double>
+Quantizer::DoGetProbabilities(float, const LevelGrid&) const
+{
+    return {};
+}
+
+double
+Quantizer::GetPrivacyLoss(const float* update,
+                          const float* other,
+                          const std::vector<IntervalRange>& intervals,
+                          unsigned bits) const
+{
+    GetWireBits(bits); // checks the resolution
+    std::vector<double> losses;
+    for (const auto& range : intervals)
+    {
+        const LevelGrid grid(range.low, range.high, bits, intervals.back().end);
+        for (std::size_t i = range.begin; i < range.end; ++i)
+        {
+            losses.push_back(update[i] == other[i] ? 0
+                                                   : DoGetPrivacyLoss(update[i], other[i], grid));
+        }
+    }
+    return DoCombineLosses(losses);
+}
+
+double
+Quantizer::DoGetPrivacyLoss(float value, float other, const LevelGrid& grid) const
+{
+    const std::vector<double> of = DoGetProbabilities(value, grid);
+    const std::vector<double> against = DoGetProbabilities(other, grid);
+    if (of.empty() || against.empty())
+    {
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    double loss = 0;
+    for (std::size_t level = 0; level < of.size(); ++level)
+    {
+        if (of[level] > 0) // and ln(p / 0) is infinite
+        {
+            loss = std::max(loss, std::log(of[level] / against[level]));
+        }
+    }
+    return loss;
+}
+
+double
+Quantizer::DoCombineLosses(std::vector<double>& losses) const
+{
+    return std::accumulate(losses.begin(), losses.end(), 0.0);
 }
 
 PrivacyClaim

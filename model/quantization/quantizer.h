@@ -116,6 +116,30 @@ class Quantizer : public Object
     double GetCellDistortion(float low, float high, unsigned bits, std::size_t dimension = 0) const;
 
     /**
+     * @param value A coordinate, finite.
+     * @param grid Levels of the interval; made with d for quantizers that choose coordinates.
+     * @return how likely each level is to be sent, as it is really drawn; empty where floats are
+     *         sent or it is not known.
+     */
+    std::vector<double> GetProbabilities(float value, const LevelGrid& grid) const;
+
+    /**
+     * The privacy loss of what is sent for an update against what is sent for another one: the
+     * largest ln P(payload | update) / P(payload | other), as it is really drawn for levels and in
+     * ideal real numbers for floats. (The intervals are taken for public here.)
+     * @param update An update, d coordinates, finite.
+     * @param other Another one.
+     * @param intervals Ranges that cover them, each with its interval.
+     * @param bits Resolution of the device.
+     * @return the loss; infinite where a payload gives the update away for certain, NaN if it is
+     * not known.
+     */
+    double GetPrivacyLoss(const float* update,
+                          const float* other,
+                          const std::vector<IntervalRange>& intervals,
+                          unsigned bits) const;
+
+    /**
      * @param context The configuration of the device.
      * @return what is claimed about privacy under it; nothing where it makes no sense.
      */
@@ -183,6 +207,24 @@ class Quantizer : public Object
      * @return the expected squared error of a coordinate that is uniform in its cell.
      */
     virtual double DoGetCellDistortion(const LevelGrid& grid) const = 0;
+
+    /** @copydoc GetProbabilities */
+    virtual std::vector<double> DoGetProbabilities(float value, const LevelGrid& grid) const;
+
+    /**
+     * @param value A coordinate.
+     * @param other Another value of it.
+     * @param grid Levels of the interval.
+     * @return the privacy loss of the value against the other one. By default it follows from the
+     *         probabilities of levels.
+     */
+    virtual double DoGetPrivacyLoss(float value, float other, const LevelGrid& grid) const;
+
+    /**
+     * @param losses Privacy loss of each coordinate.
+     * @return that of the update. By default their sum: coordinates are drawn independently.
+     */
+    virtual double DoCombineLosses(std::vector<double>& losses) const;
 
     /**
      * @param context A configuration that makes sense, with a public interval.

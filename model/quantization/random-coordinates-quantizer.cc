@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 namespace ns3
 {
@@ -194,6 +196,28 @@ RandomCoordinatesQuantizer::DoGetCellDistortion(const LevelGrid& grid) const
     const double chance = GetChance(grid);
     const double gain = m_response.GetGain(chance);
     return half * half * (1.0 / 3 + chance * gain * (gain - 2.0 / 3 * m_response.GetContrast()));
+}
+
+std::vector<double>
+RandomCoordinatesQuantizer::DoGetProbabilities(float value, const LevelGrid& grid) const
+{
+    const double chance = GetChance(grid);
+    const uint32_t threshold = m_response.GetThreshold(BinaryResponse::GetPosition(value, grid));
+    const double upper = threshold * 0x1p-32;
+    return {chance * (1 - upper), 1 - chance, chance * upper};
+}
+
+double
+RandomCoordinatesQuantizer::DoCombineLosses(std::vector<double>& losses) const
+{
+    // Which coordinates were chosen says nothing, but may be the worst k of them.
+    const std::size_t count = std::min<std::size_t>(losses.size(), m_coordinates);
+    std::partial_sort(losses.begin(),
+                      losses.begin() + static_cast<std::ptrdiff_t>(count),
+                      losses.end(),
+                      std::greater<>());
+    losses.resize(count);
+    return std::accumulate(losses.begin(), losses.end(), 0.0);
 }
 
 PrivacyClaim

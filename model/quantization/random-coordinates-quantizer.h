@@ -81,6 +81,8 @@ class RandomCoordinatesQuantizer : public Quantizer
                            std::size_t count,
                            const LevelGrid& grid) const override;
     double DoGetCellDistortion(const LevelGrid& grid) const override;
+    std::vector<double> DoGetProbabilities(float value, const LevelGrid& grid) const override;
+    double DoCombineLosses(std::vector<double>& losses) const override;
     PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& context) const override;
 
     // Attributes

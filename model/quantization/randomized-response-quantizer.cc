@@ -128,6 +128,14 @@ RandomizedResponseQuantizer::DoGetCellDistortion(const LevelGrid& grid) const
     return half * half * (1.0 / 3 + gain * gain - 2 * gain * m_response.GetContrast() / 3);
 }
 
+std::vector<double>
+RandomizedResponseQuantizer::DoGetProbabilities(float value, const LevelGrid& grid) const
+{
+    const uint32_t threshold = m_response.GetThreshold(BinaryResponse::GetPosition(value, grid));
+    const double upper = threshold * 0x1p-32;
+    return {1 - upper, upper};
+}
+
 PrivacyClaim
 RandomizedResponseQuantizer::DoGetPrivacyClaim(const PrivacyContext&) const
 {

@@ -4,6 +4,9 @@
 
 #include "lane-fold.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace ns3
 {
 
@@ -35,6 +38,12 @@ UnbiasedStochasticQuantizer::ChooseLevels(const float* values,
         const float uniform = static_cast<float>(static_cast<int32_t>(words[i] >> 8)) * 0x1p-24F;
         levels[i] = static_cast<uint16_t>(cell + (uniform < fraction));
     }
+}
+
+double
+UnbiasedStochasticQuantizer::GetUpperProbability(float fraction)
+{
+    return std::clamp(std::ceil(fraction * 0x1p24) * 0x1p-24, 0.0, 1.0);
 }
 
 double
@@ -78,6 +87,17 @@ double
 UnbiasedStochasticQuantizer::DoGetCellDistortion(const LevelGrid& grid) const
 {
     return grid.step * grid.step / 6;
+}
+
+std::vector<double>
+UnbiasedStochasticQuantizer::DoGetProbabilities(float value, const LevelGrid& grid) const
+{
+    float fraction; // as ChooseLevels locates it
+    const int32_t cell = grid.Locate(value, fraction);
+    std::vector<double> probabilities(grid.top + 1);
+    probabilities[cell + 1] = GetUpperProbability(fraction);
+    probabilities[cell] = 1 - probabilities[cell + 1];
+    return probabilities;
 }
 
 PrivacyClaim

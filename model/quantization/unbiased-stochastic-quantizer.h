@@ -43,6 +43,12 @@ class UnbiasedStochasticQuantizer : public LevelQuantizer
      */
     static double GetSumOfErrors(const float* values, std::size_t count, const LevelGrid& grid);
 
+    /**
+     * @param fraction Where in its cell a value lies, 0..1.
+     * @return how likely ChooseLevels is to choose the upper level: a multiple of 2^-24.
+     */
+    static double GetUpperProbability(float fraction);
+
   private:
     void DoChooseLevels(const float* values,
                         std::size_t count,
@@ -53,6 +59,7 @@ class UnbiasedStochasticQuantizer : public LevelQuantizer
                            std::size_t count,
                            const LevelGrid& grid) const override;
     double DoGetCellDistortion(const LevelGrid& grid) const override;
+    std::vector<double> DoGetProbabilities(float value, const LevelGrid& grid) const override;
     PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& context) const override;
 };
 

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "privacy-audit.h"
+
+#include "ns3/abort.h"
+
+#include <boost/math/special_functions/beta.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <unordered_map>
+
+namespace ns3
+{
+
+namespace
+{
+
+const double UNKNOWN = std::numeric_limits<double>::quiet_NaN();
+const double INFINITE = std::numeric_limits<double>::infinity();
+
+/** Append the bytes of a float. */
+void
+Append(std::string& bytes, float value)
+{
+    char word[sizeof(value)];
+    std::memcpy(word, &value, sizeof(value));
+    bytes.append(word, sizeof(word));
+}
+
+/** @return the larger one; not known if one of them is not, unless the other is infinite. */
+double
+Larger(double a, double b)
+{
+    return a == INFINITE || b == INFINITE   ? INFINITE
+           : std::isnan(a) || std::isnan(b) ? UNKNOWN
+                                            : std::max(a, b);
+}
+
+} // namespace
+
+const char*
+PrivacyAuditResult::GetName(Verdict verdict)
+{
+    return verdict == FALSIFIED ? "falsified" : verdict == NO_CLAIM ? "no-claim" : "not-falsified";
+}
+
+PrivacyAudit::PrivacyAudit(const Device& device)
+    : m_device(device)
+{
+    NS_ABORT_MSG_IF(!device.quantizer || !device.intervalRule,
+                    "PrivacyAudit: the device has no quantizer or no interval rule");
+    m_device.quantizer->GetWireBits(m_device.bits); // checks the resolution
+}
+
+double
+PrivacyAudit::GetLowerBound(uint64_t hits, uint64_t otherHits, uint64_t trials, double alpha)
+{
+    if (hits == 0)
+    {
+        return 0;
+    }
+    // Clopper and Pearson (1934): quantiles of beta distributions, half of alpha each.
+    const auto n = static_cast<double>(trials);
+    const auto x = static_cast<double>(hits);
+    const auto y = static_cast<double>(otherHits);
+    const double low = boost::math::ibeta_inv(x, n - x + 1, alpha / 2);
+    const double high = otherHits == trials ? 1 : boost::math::ibetac_inv(y + 1, n - y, alpha / 2);
+    return std::max(0.0, std::log(low / high));
+}
+
+PrivacyAudit::Prepared
+PrivacyAudit::Prepare(const Input& input) const
+{
+    Prepared prepared;
+    prepared.clipped = input;
+    const double factor = ClipUpdate(
+        m_device.clipNorm, m_device.clipBound, prepared.clipped.data(), prepared.clipped.size());
+    NS_ABORT_MSG_IF(factor == 0, "PrivacyAudit: an input is not finite");
+    auto layerEnds = m_device.layerEnds;
+    if (layerEnds.empty())
+    {
+        layerEnds = {input.size()};
+    }
+    NS_ABORT_MSG_IF(layerEnds.back() != input.size(),
+                    "PrivacyAudit: an input has " << input.size() << " coordinates, the layers "
+                                                  << layerEnds.back());
+    const Quantizer& quantizer = *m_device.quantizer;
+    prepared.intervals = m_device.intervalRule->GetIntervals(prepared.clipped.data(), layerEnds);
+    // Floats without distortion need no interval, and a device sends none with them.
+    if (quantizer.GetWireBits(m_device.bits) != Quantizer::FLOAT_BITS ||
+        quantizer.GetCellDistortion(-1, 1, m_device.bits, input.size()) > 0)
+    {
+        for (const auto& range : prepared.intervals)
+        {
+            Append(prepared.header, range.low);
+            Append(prepared.header, range.high);
+        }
+    }
+    if (m_device.reportDistortion)
+    {
+        const double distortion =
+            quantizer.GetDistortion(prepared.clipped.data(), prepared.intervals, m_device.bits);
+        Append(prepared.header, static_cast<float>(distortion / static_cast<double>(input.size())));
+    }
+    return prepared;
+}
+
+PrivacyClaim
+PrivacyAudit::GetClaim(const Input& input) const
+{
+    PrivacyContext context = m_device.intervalRule->GetPrivacyContext(
+        m_device.clipNorm, m_device.clipBound, m_device.bits);
+    if (!context.intervalIsPublic)
+    {
+        const IntervalRange range = Prepare(input).intervals.at(0);
+        context.intervalIsPublic = true;
+        context.low = range.low;
+        context.high = range.high;
+    }
+    return m_device.quantizer->GetPrivacyClaim(context);
+}
+
+double
+PrivacyAudit::GetClaimedEpsilon(const PrivacyClaim& claim, const Input& a, const Input& b)
+{
+    if (claim.kind != PrivacyClaim::TRUE_EPSILON && claim.kind != PrivacyClaim::SAME_CELL)
+    {
+        return UNKNOWN;
+    }
+    if (claim.scope == PrivacyClaim::UPDATE)
+    {
+        return claim.epsilon;
+    }
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+    {
+        different += a[i] != b[i];
+    }
+    return static_cast<double>(different) * claim.epsilon;
+}
+
+double
+PrivacyAudit::GetExactLoss(const Input& input, const Input& other) const
+{
+    const Prepared a = Prepare(input);
+    const Prepared b = Prepare(other);
+    if (a.header != b.header)
+    {
+        return INFINITE;
+    }
+    const auto loss = [this, &a](const Prepared& of, const Prepared& against)
+    {
+        return m_device.quantizer->GetPrivacyLoss(
+            of.clipped.data(), against.clipped.data(), a.intervals, m_device.bits);
+    };
+    return Larger(loss(a, b), loss(b, a));
+}
+
+uint64_t
+PrivacyAudit::Count(const Samples& samples,
+                    const Choice& choice,
+                    std::size_t begin,
+                    std::size_t end)
+{
+    uint64_t hits = 0;
+    const std::size_t dimension = choice.normal.size();
+    for (std::size_t i = begin; i < end; ++i)
+    {
+        if (choice.isHalfSpace)
+        {
+            const double score = std::inner_product(
+                choice.normal.begin(), choice.normal.end(), &samples.decoded[i * dimension], 0.0);
+            hits += score >= choice.threshold;
+        }
+        else
+        {
+            hits += choice.messages[samples.messages[i]];
+        }
+    }
+    return hits;
+}
+
+void
+PrivacyAudit::Search(const Samples& first,
+                     const Samples& second,
+                     std::size_t half,
+                     std::size_t kinds,
+                     double alpha,
+                     Choice& choice,
+                     double claimed)
+{
+    // Messages that are likelier under the first input come first: an event is some of them from
+    // the front. Only where the ratio changes can an event end.
+    struct Message
+    {
+        uint32_t number;
+        double hits;
+        double otherHits;
+        double ratio;
+    };
+    std::vector<Message> messages(kinds);
+    for (uint32_t number = 0; number < kinds; ++number)
+    {
+        messages[number].number = number;
+    }
+    for (std::size_t i = 0; i < half; ++i)
+    {
+        ++messages[first.messages[i]].hits;
+        ++messages[second.messages[i]].otherHits;
+    }
+    for (auto& message : messages)
+    {
+        message.ratio = (message.hits + 0.5) / (message.otherHits + 0.5);
+    }
+    std::stable_sort(messages.begin(),
+                     messages.end(),
+                     [](const Message& a, const Message& b) { return a.ratio > b.ratio; });
+    double hits = 0;
+    double otherHits = 0;
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < kinds; ++i)
+    {
+        hits += messages[i].hits;
+        otherHits += messages[i].otherHits;
+        if (i + 1 == kinds || messages[i + 1].ratio < messages[i].ratio)
+        {
+            const double bound = GetLowerBound(
+                static_cast<uint64_t>(hits), static_cast<uint64_t>(otherHits), half, alpha);
+            if (bound - claimed > choice.margin)
+            {
+                choice.margin = bound - claimed;
+                best = i + 1;
+            }
+        }
+    }
+    if (best > 0)
+    {
+        choice.isHalfSpace = false;
+        choice.messages.assign(kinds, false);
+        for (std::size_t i = 0; i < best; ++i)
+        {
+            choice.messages[messages[i].number] = true;
+        }
+    }
+
+    if (!choice.tryHalfSpaces)
+    {
+        return;
+    }
+    // Half-spaces across the line between the inputs, with thresholds at quantiles of what was
+    // seen.
+    constexpr std::size_t THRESHOLDS = 64;
+    const std::size_t dimension = choice.normal.size();
+    std::vector<double> scores[2];
+    for (const Samples* samples : {&first, &second})
+    {
+        auto& some = scores[samples == &first ? 0 : 1];
+        some.resize(half);
+        for (std::size_t i = 0; i < half; ++i)
+        {
+            some[i] = std::inner_product(
+                choice.normal.begin(), choice.normal.end(), &samples->decoded[i * dimension], 0.0);
+        }
+        std::sort(some.begin(), some.end());
+    }
+    for (const auto& some : scores)
+    {
+        for (std::size_t k = 0; k < THRESHOLDS; ++k)
+        {
+            const double threshold = some[k * half / THRESHOLDS];
+            const auto above = [threshold](const std::vector<double>& sorted)
+            {
+                return static_cast<uint64_t>(
+                    sorted.end() - std::lower_bound(sorted.begin(), sorted.end(), threshold));
+            };
+            const double bound = GetLowerBound(above(scores[0]), above(scores[1]), half, alpha);
+            if (bound - claimed > choice.margin)
+            {
+                choice.margin = bound - claimed;
+                choice.isHalfSpace = true;
+                choice.threshold = threshold;
+            }
+        }
+    }
+}
+
+PrivacyAuditResult
+PrivacyAudit::Run(const std::vector<Input>& inputs,
+                  std::size_t samples,
+                  double alpha,
+                  FederatedRandom& random) const
+{
+    NS_ABORT_MSG_IF(inputs.size() < 2 || inputs[0].empty(),
+                    "PrivacyAudit: two inputs with a coordinate are the least to audit");
+    NS_ABORT_MSG_IF(samples < 2 || !(alpha > 0 && alpha < 1),
+                    "PrivacyAudit: " << samples << " samples and alpha = " << alpha
+                                     << " make no audit");
+    const Quantizer& quantizer = *m_device.quantizer;
+    const std::size_t dimension = inputs[0].size();
+    const std::size_t half = samples / 2;
+    const PrivacyClaim claim = GetClaim(inputs[0]);
+    const bool isFloat = quantizer.GetWireBits(m_device.bits) == Quantizer::FLOAT_BITS;
+
+    std::vector<Prepared> prepared;
+    std::vector<Samples> seen(inputs.size());
+    std::unordered_map<std::string, uint32_t> numbers; // of messages
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+    {
+        NS_ABORT_MSG_IF(inputs[k].size() != dimension,
+                        "PrivacyAudit: inputs have " << dimension << " and " << inputs[k].size()
+                                                     << " coordinates");
+        prepared.push_back(Prepare(inputs[k]));
+        const Prepared& input = prepared.back();
+        std::vector<uint8_t> payload(quantizer.GetPayloadSize(dimension, m_device.bits));
+        seen[k].decoded.resize(2 * half * dimension);
+        std::string message = input.header;
+        for (std::size_t i = 0; i < 2 * half; ++i)
+        {
+            const bool valid = quantizer.Encode(
+                input.clipped.data(), input.intervals, m_device.bits, random, payload.data());
+            NS_ABORT_MSG_IF(!valid, "PrivacyAudit: an input cannot be sent");
+            for (const auto& range : input.intervals)
+            {
+                quantizer.Decode(payload.data(),
+                                 range.begin,
+                                 range.end - range.begin,
+                                 LevelGrid(range.low, range.high, m_device.bits, dimension),
+                                 &seen[k].decoded[i * dimension + range.begin]);
+            }
+            // Floats hardly ever repeat: half-spaces see them, and the header stands alone.
+            message.resize(input.header.size());
+            if (!isFloat)
+            {
+                message.append(payload.begin(), payload.end());
+            }
+            const auto number =
+                numbers.emplace(message, static_cast<uint32_t>(numbers.size())).first->second;
+            seen[k].messages.push_back(number);
+        }
+    }
+
+    PrivacyAuditResult result{};
+    result.exact = UNKNOWN;
+    double largestExcess = -INFINITE;
+    bool allKnown = true;
+    Choice choice;
+    choice.margin = -INFINITE;
+    choice.tryHalfSpaces = isFloat || numbers.size() > half / 16;
+    for (std::size_t a = 0; a < inputs.size(); ++a)
+    {
+        for (std::size_t b = 0; b < inputs.size(); ++b)
+        {
+            if (a == b || prepared[a].clipped == prepared[b].clipped)
+            {
+                continue;
+            }
+            const double claimed =
+                GetClaimedEpsilon(claim, prepared[a].clipped, prepared[b].clipped);
+            const double allowed = std::isnan(claimed) ? 0 : claimed;
+            if (a < b)
+            {
+                const double exact = GetExactLoss(inputs[a], inputs[b]);
+                allKnown = allKnown && !std::isnan(exact);
+                if (exact - allowed > largestExcess)
+                {
+                    largestExcess = exact - allowed;
+                    result.exact = exact;
+                }
+            }
+            Choice next = choice;
+            next.first = a;
+            next.second = b;
+            next.normal.resize(dimension);
+            for (std::size_t i = 0; i < dimension; ++i)
+            {
+                next.normal[i] = double{prepared[a].clipped[i]} - prepared[b].clipped[i];
+            }
+            Search(seen[a], seen[b], half, numbers.size(), alpha, next, allowed);
+            if (next.margin > choice.margin)
+            {
+                choice = std::move(next);
+            }
+        }
+    }
+    NS_ABORT_MSG_IF(choice.normal.empty(), "PrivacyAudit: all inputs are the same");
+    if (!allKnown && result.exact != INFINITE)
+    {
+        result.exact = UNKNOWN;
+    }
+    result.first = choice.first;
+    result.second = choice.second;
+    result.claimed =
+        GetClaimedEpsilon(claim, prepared[choice.first].clipped, prepared[choice.second].clipped);
+    result.lower = GetLowerBound(Count(seen[choice.first], choice, half, 2 * half),
+                                 Count(seen[choice.second], choice, half, 2 * half),
+                                 half,
+                                 alpha);
+    if (!std::isnan(result.claimed))
+    {
+        // Claims and losses are computed in doubles.
+        const bool exceeds = result.lower > result.claimed || largestExcess > 1e-9;
+        result.verdict =
+            exceeds ? PrivacyAuditResult::FALSIFIED : PrivacyAuditResult::NOT_FALSIFIED;
+    }
+    return result;
+}
+
+} // namespace ns3

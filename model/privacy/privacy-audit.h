@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef PRIVACY_AUDIT_H
+#define PRIVACY_AUDIT_H
+
+#include "ns3/federated-random.h"
+#include "ns3/interval-rule.h"
+#include "ns3/ptr.h"
+#include "ns3/quantizer.h"
+#include "ns3/update-clipping.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief What an audit found.
+ */
+struct PrivacyAuditResult
+{
+    /** What became of the claim. */
+    enum Verdict
+    {
+        NO_CLAIM,      //!< Nothing was claimed that an epsilon could falsify.
+        NOT_FALSIFIED, //!< The claim stands, as far as these inputs go.
+        FALSIFIED,     //!< The real epsilon of some pair is above the claimed one.
+    };
+
+    /**
+     * @param verdict A verdict.
+     * @return its name: no-claim, not-falsified, falsified.
+     */
+    static const char* GetName(Verdict verdict);
+
+    Verdict verdict = NO_CLAIM; //!< What became of the claim.
+    double claimed;             //!< The epsilon claimed for the pair that was bounded; NaN: none.
+    double exact; //!< The exact privacy loss of the pair of inputs where it is furthest above what
+                  //!< is claimed; may be infinite; NaN: not known.
+    double lower; //!< The real epsilon is above this, with the confidence asked for.
+    std::size_t first;  //!< Index of the input under which the event is the more likely one.
+    std::size_t second; //!< Index of the other input of the pair that was bounded.
+};
+
+/**
+ * @ingroup federated
+ * @brief Tries to falsify what is claimed about the privacy of a device.
+ *
+ * It runs the whole way of an update through a device: clip, interval, quantize, and then header
+ * and payload, which are what an observer sees. The claim is that of the quantizer, read as
+ * differential privacy (also where the quantizer itself claims an epsilon inside one cell only) and
+ * as if the interval were public: what a user believes who overlooks that the header shows the
+ * interval.
+ *
+ * Samples of every input are drawn, and divided. On the first half the pair of inputs and the event
+ * are searched whose probabilities differ most: sets of messages, ordered by how much likelier they
+ * are under one input; and, where messages hardly repeat, such as floats, half-spaces of the
+ * decoded update. On the second half the one event that was chosen is counted, and the ratio of its
+ * probabilities has the lower confidence bound ln(p_low/q_high), from the exact binomial bounds of
+ * Clopper and Pearson: with probability 1 - alpha it is not above the real epsilon.
+ *
+ * Where the quantizer knows the probabilities of what it sends, the loss is computed too, for the
+ * same pairs. It is infinite where headers differ, because they are not random.
+ */
+class PrivacyAudit
+{
+  public:
+    /** The device. */
+    struct Device
+    {
+        Ptr<const Quantizer> quantizer;       //!< Its quantizer.
+        Ptr<const IntervalRule> intervalRule; //!< Its intervals.
+        ClipNorm clipNorm = CLIP_NONE;        //!< The norm that it clips.
+        double clipBound = 0;                 //!< C, if it clips.
+        unsigned bits = 2;                    //!< Its resolution.
+        bool reportDistortion = false;        //!< Whether the header has the exact distortion.
+        std::vector<std::size_t> layerEnds; //!< One past the last coordinate of each layer; empty:
+                                            //!< one layer.
+    };
+
+    /** An update of the device, before it is clipped. */
+    using Input = std::vector<float>;
+
+    /** @param device The device. */
+    explicit PrivacyAudit(const Device& device);
+
+    /**
+     * @param hits How often an event was seen under one input.
+     * @param otherHits How often under the other one.
+     * @param trials How many samples each has, at least 1.
+     * @param alpha Probability of error, above 0.
+     * @return the lower confidence bound on the epsilon of which the event is evidence, at least 0.
+     */
+    static double GetLowerBound(uint64_t hits, uint64_t otherHits, uint64_t trials, double alpha);
+
+    /**
+     * @param input An update.
+     * @return what the quantizer claims, as if the interval of this update were public.
+     */
+    PrivacyClaim GetClaim(const Input& input) const;
+
+    /**
+     * @param input An update.
+     * @param other Another one, of the same size.
+     * @return the exact privacy loss between them, the larger one of both directions; infinite
+     * where they are told apart for certain, NaN if it is not known.
+     */
+    double GetExactLoss(const Input& input, const Input& other) const;
+
+    /**
+     * Audit the device.
+     * @param inputs Updates of one size, at least two: the pairs to search.
+     * @param samples Samples of each input, at least 2; half of them are for the search.
+     * @param alpha Probability of error. A suite of audits divides its own by their number.
+     * @param random Stream for the device's coins.
+     * @return what was found.
+     */
+    PrivacyAuditResult Run(const std::vector<Input>& inputs,
+                           std::size_t samples,
+                           double alpha,
+                           FederatedRandom& random) const;
+
+  private:
+    /** What the device does with an input before it draws coins. */
+    struct Prepared
+    {
+        Input clipped;                        //!< The clipped update.
+        std::vector<IntervalRange> intervals; //!< Its intervals.
+        std::string header;                   //!< What the header tells of the update.
+    };
+
+    /** What was seen of an input. */
+    struct Samples
+    {
+        std::vector<uint32_t> messages; //!< Number of each sample's message, equal for equal ones.
+        std::vector<float> decoded;     //!< The decoded updates, one after the other.
+    };
+
+    /** What the search chose. */
+    struct Choice
+    {
+        std::size_t first = 0;      //!< The input under which the event is the more likely one.
+        std::size_t second = 1;     //!< The other input.
+        bool tryHalfSpaces = false; //!< Whether to look for half-spaces too.
+        bool isHalfSpace = false;   //!< Which kind of event it is.
+        std::vector<bool> messages; //!< The messages of the event, by number.
+        std::vector<double> normal; //!< Half-space: normal * x >= threshold.
+        double threshold = 0;       //!< Of the half-space.
+        double margin;              //!< Its bound on the first half, less what is claimed.
+    };
+
+    /**
+     * @param input An update.
+     * @return what the device does with it.
+     */
+    Prepared Prepare(const Input& input) const;
+
+    /**
+     * @param claim What is claimed.
+     * @param a One clipped update.
+     * @param b Another one.
+     * @return the epsilon that is claimed for the pair; NaN if none is.
+     */
+    static double GetClaimedEpsilon(const PrivacyClaim& claim, const Input& a, const Input& b);
+
+    /**
+     * @param samples Samples of an input.
+     * @param choice An event.
+     * @param begin First sample.
+     * @param end One past the last.
+     * @return how many of the samples are in the event.
+     */
+    static uint64_t Count(const Samples& samples,
+                          const Choice& choice,
+                          std::size_t begin,
+                          std::size_t end);
+
+    /**
+     * Look for an event that is likelier under one input than under another.
+     * @param first Samples of the input.
+     * @param second Samples of the other one.
+     * @param half How many samples are for the search.
+     * @param kinds How many different messages there are.
+     * @param alpha Probability of error.
+     * @param [in,out] choice The pair, the normal of half-spaces and the margin to improve on,
+     * which includes `claimed`; the event, if there is a better one.
+     * @param claimed What is claimed for the pair, 0 if nothing is.
+     */
+    static void Search(const Samples& first,
+                       const Samples& second,
+                       std::size_t half,
+                       std::size_t kinds,
+                       double alpha,
+                       Choice& choice,
+                       double claimed);
+
+    Device m_device; //!< The device.
+};
+
+} // namespace ns3
+
+#endif // PRIVACY_AUDIT_H
