@@ -4,6 +4,7 @@
 #include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/effective-snr-fusion.h"
 #include "ns3/max-abs-interval.h"
+#include "ns3/optimal-dp-quantizer.h"
 #include "ns3/update-clipping.h"
 #include "ns3/update-fusion.h"
 
@@ -48,6 +49,23 @@ Quantize(benchmark::State& state)
         ClipUpdate(CLIP_L1, bound, values.data(), DIMENSION);
         const auto intervals = rule->GetIntervals(values.data(), {DIMENSION});
         quantizer->Encode(values.data(), intervals, 4, random, payload.data());
+        benchmark::DoNotOptimize(payload.data());
+    }
+}
+
+/** The same at 4 bits with a true epsilon of 4 a coordinate: four levels in use, 2 bits. */
+void
+QuantizeOptimally(benchmark::State& state)
+{
+    const auto values = MakeUpdate();
+    const auto quantizer = CreateObject<OptimalDpQuantizer>();
+    quantizer->SetEpsilon(4);
+    std::vector<uint8_t> payload(quantizer->GetPayloadSize(DIMENSION, 4));
+    FederatedRandom random(1);
+    for (auto _ : state)
+    {
+        quantizer->Encode(
+            values.data(), {{0, DIMENSION, -1e-3F, 1e-3F}}, 4, random, payload.data());
         benchmark::DoNotOptimize(payload.data());
     }
 }
@@ -124,6 +142,7 @@ CopyTenUpdates(benchmark::State& state)
 }
 
 BENCHMARK(Quantize)->Unit(benchmark::kMillisecond);
+BENCHMARK(QuantizeOptimally)->Unit(benchmark::kMillisecond);
 BENCHMARK(RandomWords)->Unit(benchmark::kMillisecond);
 BENCHMARK(ExactDistortion)->Unit(benchmark::kMillisecond);
 BENCHMARK(FuseTenUpdates)->Unit(benchmark::kMillisecond);

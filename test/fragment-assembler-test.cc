@@ -2,12 +2,16 @@
 
 #include "allocation-counter.h"
 
+#include "ns3/double.h"
 #include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/federated-random.h"
 #include "ns3/fragment-assembler.h"
 #include "ns3/fragmentation.h"
 #include "ns3/identity-quantizer.h"
 #include "ns3/little-endian.h"
+#include "ns3/object-factory.h"
+#include "ns3/optimal-dp-quantizer.h"
+#include "ns3/random-coordinates-quantizer.h"
 #include "ns3/randomized-response-quantizer.h"
 #include "ns3/string.h"
 #include "ns3/uniform-fusion.h"
@@ -359,12 +363,19 @@ TEST(FragmentAssembler, KeepsTheFirstDistortionReported)
 TEST(FragmentAssembler, DescribesWhatCameToTheFusion)
 {
     FederatedRandom random(57);
-    const auto quantizer = CreateObject<DpStochasticQuantizer>();
-    for (const unsigned bits : {2U, 4U, 5U})
+    const auto dp = CreateObject<DpStochasticQuantizer>();
+    const auto optimal =
+        CreateObjectWithAttributes<OptimalDpQuantizer>("Epsilon", DoubleValue(4)); // four levels
+    const auto coordinates =
+        CreateObjectWithAttributes<RandomCoordinatesQuantizer>("Decoder", StringValue("gain:0.5"));
+    using Case = std::pair<Ptr<const Quantizer>, unsigned>;
+    for (const auto& [quantizer, bits] :
+         {Case(dp, 2), Case(dp, 4), Case(dp, 5), Case(optimal, 6), Case(coordinates, 2)})
     {
-        Sender sender(3001, bits, MakeLayers(), 150, random);
+        const unsigned wireBits = quantizer->GetWireBits(bits);
+        Sender sender(3001, wireBits, MakeLayers(), 150, random);
         sender.header.distortion = 0.125F;
-        FragmentAssembler assembler(3001, bits);
+        FragmentAssembler assembler(3001, wireBits);
         std::vector<DeliveredUpdate> updates(1);
         EXPECT_FALSE(assembler.FillDelivered(*quantizer, bits, updates[0]));
         std::vector<float> expected(3001);
@@ -380,19 +391,20 @@ TEST(FragmentAssembler, DescribesWhatCameToTheFusion)
             for (const auto& interval : sender.header.intervals)
             {
                 const std::size_t count = interval.end - interval.begin;
-                const LevelGrid grid(interval.low, interval.high, bits);
+                const LevelGrid grid(interval.low, interval.high, bits, 3001);
                 quantizer->Decode(sender.payload.data(),
                                   interval.begin,
                                   count,
                                   grid,
                                   expected.data() + interval.begin);
-                cells += count * quantizer->GetCellDistortion(interval.low, interval.high, bits);
+                cells +=
+                    count * quantizer->GetCellDistortion(interval.low, interval.high, bits, 3001);
                 came += count;
             }
         }
         ASSERT_TRUE(assembler.FillDelivered(*quantizer, bits, updates[0]));
         EXPECT_EQ(updates[0].bits, bits);
-        EXPECT_EQ(updates[0].wireBits, bits);
+        EXPECT_EQ(updates[0].wireBits, wireBits);
         EXPECT_EQ(updates[0].exactDistortion, 0.125);
         EXPECT_NEAR(updates[0].cellDistortion, cells / came, 1e-12);
         EXPECT_EQ(updates[0].intervals.front().begin, 0U);

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
-#include <unordered_map>
 
 namespace ns3
 {
@@ -91,8 +90,7 @@ PrivacyAudit::Prepare(const Input& input) const
     const Quantizer& quantizer = *m_device.quantizer;
     prepared.intervals = m_device.intervalRule->GetIntervals(prepared.clipped.data(), layerEnds);
     // Floats without distortion need no interval, and a device sends none with them.
-    if (quantizer.GetWireBits(m_device.bits) != Quantizer::FLOAT_BITS ||
-        quantizer.GetCellDistortion(-1, 1, m_device.bits, input.size()) > 0)
+    if (!SendsFloats() || quantizer.GetCellDistortion(-1, 1, m_device.bits, input.size()) > 0)
     {
         for (const auto& range : prepared.intervals)
         {
@@ -158,6 +156,49 @@ PrivacyAudit::GetExactLoss(const Input& input, const Input& other) const
             of.clipped.data(), against.clipped.data(), a.intervals, m_device.bits);
     };
     return Larger(loss(a, b), loss(b, a));
+}
+
+bool
+PrivacyAudit::SendsFloats() const
+{
+    return m_device.quantizer->GetWireBits(m_device.bits) == Quantizer::FLOAT_BITS;
+}
+
+PrivacyAudit::Samples
+PrivacyAudit::Draw(const Prepared& input,
+                   std::size_t count,
+                   FederatedRandom& random,
+                   Numbers& numbers) const
+{
+    const Quantizer& quantizer = *m_device.quantizer;
+    const std::size_t dimension = input.clipped.size();
+    Samples samples;
+    samples.decoded.resize(count * dimension);
+    std::vector<uint8_t> payload(quantizer.GetPayloadSize(dimension, m_device.bits));
+    std::string message = input.header;
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        const bool valid = quantizer.Encode(
+            input.clipped.data(), input.intervals, m_device.bits, random, payload.data());
+        NS_ABORT_MSG_IF(!valid, "PrivacyAudit: an input cannot be sent");
+        for (const auto& range : input.intervals)
+        {
+            quantizer.Decode(payload.data(),
+                             range.begin,
+                             range.end - range.begin,
+                             LevelGrid(range.low, range.high, m_device.bits, dimension),
+                             &samples.decoded[i * dimension + range.begin]);
+        }
+        // Floats hardly ever repeat: half-spaces see them, and the header stands alone.
+        message.resize(input.header.size());
+        if (!SendsFloats())
+        {
+            message.append(payload.begin(), payload.end());
+        }
+        const auto next = static_cast<uint32_t>(numbers.size());
+        samples.messages.push_back(numbers.emplace(message, next).first->second);
+    }
+    return samples;
 }
 
 uint64_t
@@ -299,48 +340,19 @@ PrivacyAudit::Run(const std::vector<Input>& inputs,
     NS_ABORT_MSG_IF(samples < 2 || !(alpha > 0 && alpha < 1),
                     "PrivacyAudit: " << samples << " samples and alpha = " << alpha
                                      << " make no audit");
-    const Quantizer& quantizer = *m_device.quantizer;
     const std::size_t dimension = inputs[0].size();
     const std::size_t half = samples / 2;
     const PrivacyClaim claim = GetClaim(inputs[0]);
-    const bool isFloat = quantizer.GetWireBits(m_device.bits) == Quantizer::FLOAT_BITS;
-
     std::vector<Prepared> prepared;
-    std::vector<Samples> seen(inputs.size());
-    std::unordered_map<std::string, uint32_t> numbers; // of messages
-    for (std::size_t k = 0; k < inputs.size(); ++k)
+    std::vector<Samples> seen;
+    Numbers numbers;
+    for (const Input& input : inputs)
     {
-        NS_ABORT_MSG_IF(inputs[k].size() != dimension,
-                        "PrivacyAudit: inputs have " << dimension << " and " << inputs[k].size()
+        NS_ABORT_MSG_IF(input.size() != dimension,
+                        "PrivacyAudit: inputs have " << dimension << " and " << input.size()
                                                      << " coordinates");
-        prepared.push_back(Prepare(inputs[k]));
-        const Prepared& input = prepared.back();
-        std::vector<uint8_t> payload(quantizer.GetPayloadSize(dimension, m_device.bits));
-        seen[k].decoded.resize(2 * half * dimension);
-        std::string message = input.header;
-        for (std::size_t i = 0; i < 2 * half; ++i)
-        {
-            const bool valid = quantizer.Encode(
-                input.clipped.data(), input.intervals, m_device.bits, random, payload.data());
-            NS_ABORT_MSG_IF(!valid, "PrivacyAudit: an input cannot be sent");
-            for (const auto& range : input.intervals)
-            {
-                quantizer.Decode(payload.data(),
-                                 range.begin,
-                                 range.end - range.begin,
-                                 LevelGrid(range.low, range.high, m_device.bits, dimension),
-                                 &seen[k].decoded[i * dimension + range.begin]);
-            }
-            // Floats hardly ever repeat: half-spaces see them, and the header stands alone.
-            message.resize(input.header.size());
-            if (!isFloat)
-            {
-                message.append(payload.begin(), payload.end());
-            }
-            const auto number =
-                numbers.emplace(message, static_cast<uint32_t>(numbers.size())).first->second;
-            seen[k].messages.push_back(number);
-        }
+        prepared.push_back(Prepare(input));
+        seen.push_back(Draw(prepared.back(), 2 * half, random, numbers));
     }
 
     PrivacyAuditResult result{};
@@ -349,7 +361,7 @@ PrivacyAudit::Run(const std::vector<Input>& inputs,
     bool allKnown = true;
     Choice choice;
     choice.margin = -INFINITE;
-    choice.tryHalfSpaces = isFloat || numbers.size() > half / 16;
+    choice.tryHalfSpaces = SendsFloats() || numbers.size() > half / 16;
     for (std::size_t a = 0; a < inputs.size(); ++a)
     {
         for (std::size_t b = 0; b < inputs.size(); ++b)

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace ns3
@@ -152,11 +153,29 @@ class PrivacyAudit
         double margin;              //!< Its bound on the first half, less what is claimed.
     };
 
+    /** Different messages, and the number of each. */
+    using Numbers = std::unordered_map<std::string, uint32_t>;
+
+    /** @return whether the payload has floats. */
+    bool SendsFloats() const;
+
     /**
      * @param input An update.
      * @return what the device does with it.
      */
     Prepared Prepare(const Input& input) const;
+
+    /**
+     * @param input What the device does with an update.
+     * @param count How often it sends it.
+     * @param random Stream for its coins.
+     * @param [in,out] numbers The messages seen so far.
+     * @return what was seen.
+     */
+    Samples Draw(const Prepared& input,
+                 std::size_t count,
+                 FederatedRandom& random,
+                 Numbers& numbers) const;
 
     /**
      * @param claim What is claimed.

@@ -330,21 +330,31 @@ OptimalDpQuantizer::DoChooseLevels(const float* values,
                                    uint16_t* levels) const
 {
     const Design& design = GetDesign(grid.GetBits());
-    const LevelGrid local = grid; // in registers: the levels written may not alias it
-    const uint16_t* cells = design.cells.data();
-    const auto answers = static_cast<double>(design.levels.size());
-    const double inverse = 1.0 / design.lie;
-    uint32_t words[BLOCK];
-    random.Fill(words, count);
+    const LevelGrid local = grid; // in registers: what is written may not alias it
+    int32_t places[BLOCK];
     for (std::size_t i = 0; i < count; ++i)
     {
         float fraction;
         const int32_t cell = local.Locate(values[i], fraction);
-        const uint16_t own = cells[2 * cell + (fraction > 0.5F)];
+        places[i] = 2 * cell + (fraction > 0.5F);
+    }
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        places[i] = design.cells[places[i]];
+    }
+    uint32_t words[BLOCK];
+    random.Fill(words, count);
+    const auto answers = static_cast<int32_t>(design.levels.size());
+    const double most = answers;
+    const double inverse = 1.0 / design.lie;
+    for (std::size_t i = 0; i < count; ++i)
+    {
         // Words of the first n * lie make any answer, `lie` words each; the others the true one.
-        // Half a word is further from a whole number of answers than the product's rounding.
-        const auto any = static_cast<int32_t>(std::min((words[i] + 0.5) * inverse, answers));
-        levels[i] = any < answers ? static_cast<uint16_t>(any) : own;
+        // Half a word is further from a whole number of answers than the product's rounding. (The
+        // word is converted as a signed number, which processors do side by side.)
+        const double word = static_cast<int32_t>(words[i] ^ 0x80000000U) + 0x1p31;
+        const auto any = static_cast<int32_t>(std::min((word + 0.5) * inverse, most));
+        levels[i] = static_cast<uint16_t>(any < answers ? any : places[i]);
     }
 }
 
