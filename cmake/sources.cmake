@@ -49,9 +49,11 @@ set(federated_sources
     model/privacy/lbfgs.cc
     model/privacy/linear-inversion.cc
     model/privacy/privacy-audit.cc
+    model/privacy/privacy-ledger.cc
     model/quantization/binary-response.cc
     model/quantization/dp-stochastic-quantizer.cc
     model/quantization/fixed-interval.cc
+    model/quantization/gaussian-quantizer.cc
     model/quantization/identity-quantizer.cc
     model/quantization/interval-rule.cc
     model/quantization/laplace-quantizer.cc
@@ -137,9 +139,11 @@ set(federated_headers
     model/privacy/lbfgs.h
     model/privacy/linear-inversion.h
     model/privacy/privacy-audit.h
+    model/privacy/privacy-ledger.h
     model/quantization/binary-response.h
     model/quantization/dp-stochastic-quantizer.h
     model/quantization/fixed-interval.h
+    model/quantization/gaussian-quantizer.h
     model/quantization/identity-quantizer.h
     model/quantization/interval-rule.h
     model/quantization/laplace-quantizer.h
@@ -201,6 +205,7 @@ set(federated_test_sources
     test/model-evaluator-test.cc
     test/model-kernel-test.cc
     test/privacy-audit-test.cc
+    test/privacy-ledger-test.cc
     test/quantizer-test.cc
     test/true-mechanisms-test.cc
     test/type-ids-test.cc

@@ -40,6 +40,7 @@ TEST(TypeIds, EveryStrategyOfTheModuleIsThere)
              "ns3::UnbiasedStochasticQuantizer",
              "ns3::LaplaceQuantizer",
              "ns3::IdentityQuantizer",
+             "ns3::GaussianQuantizer",
              "ns3::RandomizedResponseQuantizer",
              "ns3::OptimalDpQuantizer",
              "ns3::RandomCoordinatesQuantizer",

@@ -42,9 +42,12 @@ struct PrivacyClaim
         SAME_CELL,
         /** Differential privacy for any two values. */
         TRUE_EPSILON,
+        /** Zero-concentrated differential privacy (Bun and Steinke, 2016) for any two values, with
+            rho and without an epsilon that needs no delta. */
+        ZCDP,
     };
 
-    /** What one epsilon covers. */
+    /** What one epsilon or rho covers. */
     enum Scope
     {
         COORDINATE, //!< One coordinate of one update.
@@ -52,8 +55,10 @@ struct PrivacyClaim
     };
 
     Kind kind = NONE;         //!< What is claimed.
-    Scope scope = COORDINATE; //!< What epsilon covers.
-    double epsilon = 0;       //!< The privacy loss; without meaning where nothing is claimed.
+    Scope scope = COORDINATE; //!< What it covers.
+    double epsilon = 0;       //!< The privacy loss; without meaning for NONE and ZCDP.
+    double rho = 0;           //!< Of ZCDP; for TRUE_EPSILON a rho below epsilon^2/2, if one holds,
+                              //!< else 0.
     std::string reason;       //!< Why, in one sentence.
 };
 

@@ -252,7 +252,7 @@ Quantizer::GetPrivacyClaim(const PrivacyContext& context) const
         return claim;
     }
     claim = DoGetPrivacyClaim(context);
-    if (!std::isfinite(claim.epsilon))
+    if (!std::isfinite(claim.epsilon) || !std::isfinite(claim.rho))
     {
         claim.kind = PrivacyClaim::NONE;
     }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef PRIVACY_LEDGER_H
+#define PRIVACY_LEDGER_H
+
+#include "ns3/privacy-claim.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief The epsilons that a ledger keeps. (Not a scoped enumeration: an ns-3 attribute holds it.)
+ */
+enum PrivacyEpsilon
+{
+    EPSILON_BASIC,     //!< Differential privacy, epsilons added up.
+    EPSILON_ZCDP,      //!< (epsilon, delta)-differential privacy, by zCDP.
+    EPSILON_SAME_CELL, //!< For values of one cell only: no differential privacy.
+    EPSILON_SAMPLED,   //!< As EPSILON_BASIC, for one sample of those from which batches are drawn.
+};
+
+/**
+ * @ingroup federated
+ * @param epsilon Which epsilon.
+ * @return its name, one word in lower case.
+ */
+const char* GetPrivacyEpsilonName(PrivacyEpsilon epsilon);
+
+/**
+ * @ingroup federated
+ * @brief What one device has given away so far: the privacy losses of all updates that it sent.
+ *
+ * Two data sets of a device are adjacent if one sample is replaced. The update may then change
+ * arbitrarily, so that a bound covers the whole data of the device too. The observer sees header
+ * and payload of the updates, who takes part, and all models. What a channel does to an update is
+ * neither spent nor credited; sending the same bytes again costs nothing.
+ *
+ * An update of k coordinates with a true epsilon each costs k epsilon (basic composition), and
+ * rho = k epsilon^2/2 of zero-concentrated differential privacy (M. Bun and T. Steinke, 2016), of
+ * which epsilon(delta) = rho + 2 sqrt(rho ln(1/delta)). A claim for a whole update counts as k = 1,
+ * with the rho that it names, if it names one.
+ * Costs of updates add up. An epsilon is infinite as soon as one update was sent without a claim
+ * for it.
+ *
+ * If an update is made from a random fraction q of the samples, an epsilon of the update is
+ * ln(1 + q(e^epsilon - 1)) for one sample (EPSILON_SAMPLED), as long as nobody sees which samples
+ * were drawn.
+ */
+class PrivacyLedger
+{
+  public:
+    /** @param delta Of EPSILON_ZCDP, above 0 and below 1. */
+    explicit PrivacyLedger(double delta = 1e-5);
+
+    /** @param delta Of EPSILON_ZCDP, above 0 and below 1. */
+    void SetDelta(double delta);
+
+    /** @return delta of EPSILON_ZCDP. */
+    double GetDelta() const;
+
+    /**
+     * Enter an update of which something was sent.
+     * @param claim What is claimed of it.
+     * @param dimension Its coordinates, d.
+     * @param samplingRate The fraction q of samples that it was made from; 1 and more: all of them.
+     */
+    void Enter(const PrivacyClaim& claim, std::size_t dimension, double samplingRate);
+
+    /** @return how many updates were entered. */
+    uint32_t GetAnswers() const;
+
+    /**
+     * @param which Which epsilon.
+     * @return its value after all updates that were entered; infinite where it does not hold.
+     */
+    double GetEpsilon(PrivacyEpsilon which) const;
+
+    /** @return rho of all updates together; infinite where it does not hold. */
+    double GetRho() const;
+
+    /**
+     * @param rho Of zero-concentrated differential privacy.
+     * @param delta Above 0 and below 1.
+     * @return epsilon of (epsilon, delta)-differential privacy.
+     */
+    static double ToEpsilon(double rho, double delta);
+
+    /**
+     * @param epsilon Of (epsilon, delta)-differential privacy, at least 0.
+     * @param delta Above 0 and below 1.
+     * @return the largest rho that gives it.
+     */
+    static double ToRho(double epsilon, double delta);
+
+    /**
+     * @param epsilon Privacy loss of what is made from a random part of all samples, at least 0.
+     * @param samplingRate The fraction q of all samples, drawn without replacement.
+     * @return the privacy loss for one sample.
+     */
+    static double Amplify(double epsilon, double samplingRate);
+
+  private:
+    double m_delta;         //!< Of EPSILON_ZCDP.
+    uint32_t m_answers = 0; //!< Updates that were entered.
+    double m_basic = 0;     //!< Sum of true epsilons.
+    double m_rho = 0;       //!< Sum of rhos.
+    double m_sameCell = 0;  //!< Sum of epsilons for values of one cell.
+    double m_sampled = 0;   //!< Sum of true epsilons for one sample.
+};
+
+} // namespace ns3
+
+#endif // PRIVACY_LEDGER_H

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "gaussian-quantizer.h"
+
+#include "ns3/double.h"
+#include "ns3/little-endian.h"
+
+#include <boost/random/normal_distribution.hpp>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(GaussianQuantizer);
+
+TypeId
+GaussianQuantizer::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::GaussianQuantizer")
+                            .SetParent<Quantizer>()
+                            .SetGroupName("Federated")
+                            .AddConstructor<GaussianQuantizer>()
+                            .AddAttribute("Sigma",
+                                          "Standard deviation of the noise on a coordinate.",
+                                          DoubleValue(1),
+                                          MakeDoubleAccessor(&GaussianQuantizer::m_sigma),
+                                          MakeDoubleChecker<double>(1e-30));
+    return tid;
+}
+
+unsigned
+GaussianQuantizer::DoGetWireBits(unsigned) const
+{
+    return FLOAT_BITS;
+}
+
+bool
+GaussianQuantizer::DoEncode(const float* values,
+                            std::size_t count,
+                            const LevelGrid&,
+                            FederatedRandom& random,
+                            uint8_t* payload,
+                            std::size_t first) const
+{
+    boost::random::normal_distribution<double> noise(0, m_sigma);
+    float noisy[BLOCK];
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        noisy[i] = static_cast<float>(values[i] + noise(random));
+        WriteLittleEndianFloat(noisy[i], payload + 4 * (first + i));
+    }
+    return IsFiniteUpdate(noisy, count);
+}
+
+double
+GaussianQuantizer::DoGetDistortion(const float*, std::size_t count, const LevelGrid&) const
+{
+    return static_cast<double>(count) * m_sigma * m_sigma;
+}
+
+double
+GaussianQuantizer::DoGetCellDistortion(const LevelGrid&) const
+{
+    return m_sigma * m_sigma;
+}
+
+PrivacyClaim
+GaussianQuantizer::DoGetPrivacyClaim(const PrivacyContext& context) const
+{
+    PrivacyClaim claim;
+    claim.scope = PrivacyClaim::UPDATE;
+    if (context.clipNorm != CLIP_L2)
+    {
+        claim.reason = "Without l2 clipping the l2 sensitivity has no bound.";
+        return claim;
+    }
+    const double ratio = 2 * context.clipBound / m_sigma;
+    claim.kind = PrivacyClaim::ZCDP;
+    claim.rho = ratio * ratio / 2;
+    claim.reason = "Gaussian noise on an l2-clipped update with a public interval.";
+    return claim;
+}
+
+} // namespace ns3

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef GAUSSIAN_QUANTIZER_H
+#define GAUSSIAN_QUANTIZER_H
+
+#include "quantizer.h"
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief The local version of differentially private federated averaging: each coordinate plus
+ * Gaussian noise, sent as a 32-bit float.
+ *
+ * The interval and the resolution have no meaning for it, but they are in the header: the interval
+ * must be public. With l2 clipping at C, two updates are at most 2C apart, and what is sent has
+ * rho = (2C)^2/(2 sigma^2) of zero-concentrated differential privacy (M. Bun and T. Steinke, 2016)
+ * -- for ideal real numbers; floats carry traces of the noise's own arithmetic, which this
+ * simulation does not remove.
+ */
+class GaussianQuantizer : public Quantizer
+{
+  public:
+    /** @return the TypeId. */
+    static TypeId GetTypeId();
+
+  private:
+    unsigned DoGetWireBits(unsigned bits) const override;
+    bool DoEncode(const float* values,
+                  std::size_t count,
+                  const LevelGrid& grid,
+                  FederatedRandom& random,
+                  uint8_t* payload,
+                  std::size_t first) const override;
+    double DoGetDistortion(const float* values,
+                           std::size_t count,
+                           const LevelGrid& grid) const override;
+    double DoGetCellDistortion(const LevelGrid& grid) const override;
+    PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& context) const override;
+
+    // Attributes
+    double m_sigma; //!< Standard deviation of the noise.
+};
+
+} // namespace ns3
+
+#endif // GAUSSIAN_QUANTIZER_H

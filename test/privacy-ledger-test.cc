@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/privacy-ledger.h"
+
+#include "federation.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/dp-stochastic-quantizer.h"
+#include "ns3/enum.h"
+#include "ns3/fixed-interval.h"
+#include "ns3/gaussian-quantizer.h"
+#include "ns3/max-abs-interval.h"
+#include "ns3/randomized-response-quantizer.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/normal.hpp>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+
+constexpr double UNBOUNDED = std::numeric_limits<double>::infinity();
+
+PrivacyClaim
+MakeClaim(PrivacyClaim::Kind kind, PrivacyClaim::Scope scope, double value)
+{
+    PrivacyClaim claim;
+    claim.kind = kind;
+    claim.scope = scope;
+    (kind == PrivacyClaim::ZCDP ? claim.rho : claim.epsilon) = value;
+    return claim;
+}
+
+PrivacyClaim
+MakeTrue(double epsilon)
+{
+    return MakeClaim(PrivacyClaim::TRUE_EPSILON, PrivacyClaim::COORDINATE, epsilon);
+}
+
+} // namespace
+
+TEST(PrivacyLedgers, AreEmptyAtFirst)
+{
+    const PrivacyLedger ledger;
+    EXPECT_EQ(ledger.GetAnswers(), 0U);
+    for (const auto which : {EPSILON_BASIC, EPSILON_ZCDP, EPSILON_SAME_CELL, EPSILON_SAMPLED})
+    {
+        EXPECT_EQ(ledger.GetEpsilon(which), 0) << GetPrivacyEpsilonName(which);
+    }
+}
+
+TEST(PrivacyLedgers, AddUpTrueEpsilonsOfCoordinates)
+{
+    PrivacyLedger ledger;
+    for (int round = 0; round < 5; ++round)
+    {
+        ledger.Enter(MakeTrue(0.01), 500, 0.25);
+    }
+    EXPECT_EQ(ledger.GetAnswers(), 5U);
+    EXPECT_NEAR(ledger.GetEpsilon(EPSILON_BASIC), 25, 1e-12);
+    EXPECT_NEAR(ledger.GetRho(), 0.125, 1e-15); // 5 * 500 * 0.01^2 / 2
+    // 0.125 + 2 sqrt(0.125 ln 1e5), from 40-digit arithmetic
+    EXPECT_NEAR(ledger.GetEpsilon(EPSILON_ZCDP), 2.5242629560940406, 1e-12);
+    EXPECT_NEAR(ledger.GetEpsilon(EPSILON_SAME_CELL), 25, 1e-12)
+        << "what holds for all values holds for those of one cell";
+    // 5 ln(1 + (e^5 - 1)/4)
+    EXPECT_NEAR(ledger.GetEpsilon(EPSILON_SAMPLED), 18.168589461198682, 1e-12);
+}
+
+TEST(PrivacyLedgers, CountAnUpdateAsOneCoordinate)
+{
+    PrivacyLedger ledger;
+    ledger.Enter(MakeClaim(PrivacyClaim::TRUE_EPSILON, PrivacyClaim::UPDATE, 3), 500, 1);
+    EXPECT_EQ(ledger.GetEpsilon(EPSILON_BASIC), 3);
+    EXPECT_EQ(ledger.GetEpsilon(EPSILON_SAMPLED), 3) << "all samples are used";
+    EXPECT_EQ(ledger.GetRho(), 4.5);
+    // k parts with epsilon/k each have a smaller rho, if the claim says so.
+    PrivacyClaim claim = MakeClaim(PrivacyClaim::TRUE_EPSILON, PrivacyClaim::UPDATE, 3);
+    claim.rho = 3 * (1.0 / 2);
+    ledger.Enter(claim, 500, 1);
+    EXPECT_EQ(ledger.GetEpsilon(EPSILON_BASIC), 6);
+    EXPECT_EQ(ledger.GetRho(), 6);
+}
+
+TEST(PrivacyLedgers, AddUpDifferentClaimsOfADevice)
+{
+    PrivacyLedger ledger;
+    ledger.Enter(MakeTrue(0.5), 4, 1);
+    ledger.Enter(MakeClaim(PrivacyClaim::TRUE_EPSILON, PrivacyClaim::UPDATE, 3), 4, 1);
+    EXPECT_EQ(ledger.GetEpsilon(EPSILON_BASIC), 5);
+    EXPECT_EQ(ledger.GetRho(), 0.5 + 4.5);
+    // Gaussian noise has a rho, but no epsilon without delta.
+    ledger.Enter(MakeClaim(PrivacyClaim::ZCDP, PrivacyClaim::UPDATE, 2), 4, 1);
+    EXPECT_EQ(ledger.GetRho(), 7);
+    EXPECT_EQ(ledger.GetEpsilon(EPSILON_BASIC), UNBOUNDED);
+    EXPECT_EQ(ledger.GetEpsilon(EPSILON_SAMPLED), UNBOUNDED);
+    EXPECT_EQ(ledger.GetEpsilon(EPSILON_SAME_CELL), UNBOUNDED);
+    EXPECT_EQ(ledger.GetAnswers(), 3U);
+}
+
+TEST(PrivacyLedgers, NeverTakeASameCellEpsilonForATrueOne)
+{
+    PrivacyLedger ledger;
+    ledger.Enter(MakeClaim(PrivacyClaim::SAME_CELL, PrivacyClaim::COORDINATE, 1e-6), 1000, 0.1);
+    EXPECT_DOUBLE_EQ(ledger.GetEpsilon(EPSILON_SAME_CELL), 1e-3);
+    EXPECT_EQ(ledger.GetEpsilon(EPSILON_BASIC), UNBOUNDED);
+    EXPECT_EQ(ledger.GetEpsilon(EPSILON_ZCDP), UNBOUNDED);
+    EXPECT_EQ(ledger.GetEpsilon(EPSILON_SAMPLED), UNBOUNDED);
+    // No later update makes good for one without a claim.
+    ledger.Enter(PrivacyClaim(), 1000, 0.1);
+    ledger.Enter(MakeTrue(1e-6), 1000, 0.1);
+    for (const auto which : {EPSILON_BASIC, EPSILON_ZCDP, EPSILON_SAME_CELL, EPSILON_SAMPLED})
+    {
+        EXPECT_EQ(ledger.GetEpsilon(which), UNBOUNDED) << GetPrivacyEpsilonName(which);
+    }
+}
+
+TEST(PrivacyLedgers, TurnRhoIntoEpsilonAndBack)
+{
+    for (const double delta : {1e-300, 1e-5, 0.5})
+    {
+        for (double epsilon = 1e-9; epsilon < 1e9; epsilon *= 7)
+        {
+            const double rho = PrivacyLedger::ToRho(epsilon, delta);
+            EXPECT_NEAR(PrivacyLedger::ToEpsilon(rho, delta) / epsilon, 1, 1e-12);
+        }
+    }
+    EXPECT_EQ(PrivacyLedger::ToEpsilon(0, 1e-5), 0);
+    EXPECT_EQ(PrivacyLedger::ToRho(0, 1e-5), 0);
+    // (sqrt(1 + ln 1e5) - sqrt(ln 1e5))^2, from 40-digit arithmetic
+    EXPECT_NEAR(PrivacyLedger::ToRho(1, 1e-5), 0.020819938339535461, 1e-16);
+    EXPECT_EQ(PrivacyLedger::ToEpsilon(UNBOUNDED, 1e-5), UNBOUNDED);
+}
+
+TEST(PrivacyLedgers, AmplifyWithoutOverflowOrCancellation)
+{
+    // ln(1 + q(e^eps - 1)): q eps for small eps, eps + ln q for large ones.
+    EXPECT_NEAR(PrivacyLedger::Amplify(1e-6, 0.2) / 2.00000080000016e-7, 1, 1e-14);
+    EXPECT_NEAR(PrivacyLedger::Amplify(1e-15, 1e-9) / 1e-24, 1, 1e-12);
+    EXPECT_NEAR(PrivacyLedger::Amplify(1, 0.5), 0.62011450695827752, 1e-15);
+    EXPECT_NEAR(PrivacyLedger::Amplify(1000, 0.1), 1000 + std::log(0.1), 1e-12);
+    EXPECT_NEAR(PrivacyLedger::Amplify(700, 0.1), PrivacyLedger::Amplify(700 + 1e-9, 0.1), 2e-9)
+        << "where the formula changes";
+    EXPECT_NEAR(PrivacyLedger::Amplify(5, 1e-12) / (1e-12 * std::expm1(5)), 1, 1e-9);
+    EXPECT_EQ(PrivacyLedger::Amplify(3, 1), 3);
+    EXPECT_EQ(PrivacyLedger::Amplify(3, 17), 3) << "batches repeat where samples are few";
+    EXPECT_EQ(PrivacyLedger::Amplify(0, 0.1), 0);
+    EXPECT_EQ(PrivacyLedger::Amplify(1e5, 0), 0);
+    double before = 0;
+    for (double epsilon = 1e-6; epsilon < 1e4; epsilon *= 1.1)
+    {
+        const double amplified = PrivacyLedger::Amplify(epsilon, 1.0 / 6);
+        EXPECT_GT(amplified, before);
+        EXPECT_LT(amplified, epsilon);
+        before = amplified;
+    }
+}
+
+TEST(PrivacyLedgers, HoldEveryEpsilonThatMakesSense)
+{
+    for (double epsilon = 1e-6; epsilon <= 1e3; epsilon *= 10)
+    {
+        PrivacyLedger ledger;
+        const uint32_t rounds = 1000;
+        for (uint32_t round = 0; round < rounds; ++round)
+        {
+            ledger.Enter(MakeTrue(epsilon), 159010, 1.0 / 6);
+        }
+        const double basic = rounds * 159010.0 * epsilon;
+        EXPECT_NEAR(ledger.GetEpsilon(EPSILON_BASIC) / basic, 1, 1e-12);
+        EXPECT_NEAR(ledger.GetRho() / (basic * epsilon / 2), 1, 1e-12);
+        EXPECT_TRUE(std::isfinite(ledger.GetEpsilon(EPSILON_ZCDP)));
+        EXPECT_LT(ledger.GetEpsilon(EPSILON_SAMPLED), basic);
+    }
+}
+
+TEST(PrivacyLedgersDeathTest, RefuseADeltaThatIsNoProbability)
+{
+    EXPECT_DEATH(PrivacyLedger(0), "delta is 0, not between 0 and 1");
+    EXPECT_DEATH(PrivacyLedger(1), "delta is 1, not between 0 and 1");
+}
+
+TEST(GaussianQuantizers, AddNoiseWithTheRightDistribution)
+{
+    // Chi-square over 20 equally likely cells; wrong with probability 1e-6 (fixed seed).
+    auto quantizer = CreateObject<GaussianQuantizer>();
+    quantizer->SetAttribute("Sigma", DoubleValue(0.5));
+    const std::size_t count = 100000;
+    std::vector<float> values(count, 0.25F);
+    const std::vector<IntervalRange> intervals = {{0, count, -0.01F, 0.01F}};
+    std::vector<uint8_t> payload(quantizer->GetPayloadSize(count, 4));
+    ASSERT_EQ(payload.size(), 4 * count);
+    FederatedRandom random(1, FederatedRandom::QUANTIZE);
+    ASSERT_TRUE(quantizer->Encode(values.data(), intervals, 4, random, payload.data()));
+    std::vector<float> noisy(count);
+    quantizer->Decode(payload.data(), 0, count, LevelGrid(-0.01F, 0.01F, 4), noisy.data());
+    const boost::math::normal_distribution<> expected(0.25, 0.5);
+    std::vector<double> cells(20);
+    double squares = 0;
+    for (const float value : noisy)
+    {
+        cells[std::min(19, static_cast<int>(20 * boost::math::cdf(expected, value)))] += 1;
+        squares += (value - 0.25) * (value - 0.25);
+    }
+    double chiSquare = 0;
+    for (const double cell : cells)
+    {
+        const double mean = static_cast<double>(count) / 20;
+        chiSquare += (cell - mean) * (cell - mean) / mean;
+    }
+    const boost::math::chi_squared_distribution<> distribution(19);
+    EXPECT_LT(chiSquare, boost::math::quantile(boost::math::complement(distribution, 1e-6)));
+    EXPECT_NEAR(squares / quantizer->GetDistortion(values.data(), intervals, 4), 1, 0.03);
+    EXPECT_EQ(quantizer->GetCellDistortion(-1, 1, 4), 0.25);
+    values[7] = UNBOUNDED;
+    EXPECT_FALSE(quantizer->Encode(values.data(), intervals, 4, random, payload.data()));
+}
+
+TEST(GaussianQuantizers, ClaimRhoForClippedUpdatesOnly)
+{
+    auto quantizer = CreateObject<GaussianQuantizer>();
+    quantizer->SetAttribute("Sigma", DoubleValue(4));
+    PrivacyContext context;
+    context.intervalIsPublic = true;
+    context.low = -1;
+    context.high = 1;
+    context.clipNorm = CLIP_L2;
+    context.clipBound = 3;
+    PrivacyClaim claim = quantizer->GetPrivacyClaim(context);
+    EXPECT_EQ(claim.kind, PrivacyClaim::ZCDP);
+    EXPECT_EQ(claim.scope, PrivacyClaim::UPDATE);
+    EXPECT_DOUBLE_EQ(claim.rho, 36.0 / 32);
+    for (const ClipNorm norm : {CLIP_NONE, CLIP_L1})
+    {
+        context.clipNorm = norm;
+        claim = quantizer->GetPrivacyClaim(context);
+        EXPECT_EQ(claim.kind, PrivacyClaim::NONE);
+        EXPECT_EQ(claim.reason, "Without l2 clipping the l2 sensitivity has no bound.");
+    }
+    context.clipNorm = CLIP_L2;
+    context.intervalIsPublic = false;
+    EXPECT_EQ(quantizer->GetPrivacyClaim(context).kind, PrivacyClaim::NONE);
+    context.intervalIsPublic = true;
+    context.clipBound = 1e200;
+    EXPECT_EQ(quantizer->GetPrivacyClaim(context).kind, PrivacyClaim::NONE) << "rho is infinite";
+}
+
+/** @ingroup federated-tests A federation of two devices with one bit and a true epsilon. */
+class PrivateFederation : public Federation
+{
+  public:
+    static constexpr double EPSILON = 0.01; // of a coordinate
+
+    /** Build it, with a budget of device 1. */
+    void BuildPrivate(double budget, const std::string& budgetOf = "basic")
+    {
+        Build(2);
+        center->SetAttribute("GroupBits", StringValue("1,1"));
+        center->SetAttribute("Rounds", UintegerValue(8));
+        SetForDevices("Bits", UintegerValue(1));
+        auto quantizer = CreateObject<RandomizedResponseQuantizer>();
+        quantizer->SetAttribute("Epsilon", DoubleValue(EPSILON));
+        SetForAll("Quantizer", PointerValue(quantizer));
+        SetForAll("IntervalRule", PointerValue(CreateObject<FixedInterval>()));
+        apps[1]->SetAttribute("PrivacyBudget", DoubleValue(budget));
+        apps[1]->SetAttribute("PrivacyBudgetOf", StringValue(budgetOf));
+        dimension = static_cast<double>(task->GetDimension());
+        ledgers.clear();
+        declined.clear();
+        for (const auto& device : apps)
+        {
+            device->TraceConnectWithoutContext("PrivacySpent",
+                                               MakeCallback(&PrivateFederation::OnSpent, this));
+            device->TraceConnectWithoutContext("Declined",
+                                               MakeCallback(&PrivateFederation::OnDeclined, this));
+        }
+    }
+
+    /** Count the rounds in which device 1 had a state, and check that they are the last ones. */
+    uint32_t CountLast(ParticipantState state) const
+    {
+        uint32_t count = 0;
+        for (const auto& record : rounds)
+        {
+            for (const auto& link : record.links)
+            {
+                count += link.device == 1 && link.state == state;
+                EXPECT_EQ(link.device == 1 && link.state == state, link.device == 1 && count > 0);
+            }
+        }
+        return count;
+    }
+
+    void OnSpent(uint32_t device, const PrivacyLedger& ledger)
+    {
+        ledgers.emplace_back(device, ledger);
+    }
+
+    void OnDeclined(uint32_t round, uint32_t device)
+    {
+        EXPECT_EQ(device, 1U);
+        declined.push_back(round);
+    }
+
+    void OnTx(Ptr<const Packet> packet)
+    {
+        auto copy = packet->Copy();
+        FederatedHeader header;
+        copy->RemoveHeader(header);
+        if (header.type == FederatedHeader::UPDATE)
+        {
+            payloads.emplace_back(copy->GetSize());
+            copy->CopyData(payloads.back().data(), copy->GetSize());
+        }
+    }
+
+    double dimension = 0;
+    std::vector<std::vector<uint8_t>> payloads;              // of the updates of device 0
+    std::vector<std::pair<uint32_t, PrivacyLedger>> ledgers; // after each answer
+    std::vector<uint32_t> declined;                          // rounds that device 1 declined
+};
+
+TEST_F(PrivateFederation, ABudgetForFiveRoundsIsSpentInFiveThenTheDeviceDeclinesAndTheRunGoesOn)
+{
+    Build(2);
+    const double update = static_cast<double>(task->GetDimension()) * EPSILON;
+    const double zcdp = PrivacyLedger::ToEpsilon(5 * update * EPSILON / 2, 1e-5);
+    for (const auto& [budgetOf, five] : {std::pair<const char*, double>{"basic", 5 * update},
+                                         {"zcdp", zcdp},
+                                         {"same-cell", 5 * update}})
+    {
+        // Exactly five rounds, as five numbers add up or as a user writes them down; nearly six.
+        for (const double budget :
+             {five, update + update + update + update + update, five * (1 + 1e-12)})
+        {
+            SCOPED_TRACE(budgetOf);
+            BuildPrivate(budgetOf == std::string("zcdp") ? five : budget, budgetOf);
+            Run();
+            ASSERT_EQ(rounds.size(), 8U);
+            EXPECT_EQ(sent.size(), 8U + 5U);
+            EXPECT_EQ(apps[1]->GetPrivacyLedger().GetAnswers(), 5U);
+            EXPECT_EQ(apps[0]->GetPrivacyLedger().GetAnswers(), 8U);
+            EXPECT_EQ(declined, (std::vector<uint32_t>{6, 7, 8}));
+            EXPECT_EQ(CountLast(PARTICIPANT_DECLINED), 3U);
+            for (const auto& record : rounds)
+            {
+                EXPECT_FALSE(record.skipped);
+                EXPECT_EQ(record.selected, 2U);
+                EXPECT_EQ(record.received, record.round <= 5 ? 2U : 1U);
+                EXPECT_EQ(record.declined, record.round <= 5 ? 0U : 1U);
+                EXPECT_LT(record.end - record.start, Seconds(1)) << "nobody waits for who declined";
+            }
+        }
+    }
+}
+
+TEST_F(PrivateFederation, ABudgetThatIsATraceTooSmallForFiveRoundsLastsForFour)
+{
+    Build(2);
+    const double update = static_cast<double>(task->GetDimension()) * EPSILON;
+    BuildPrivate(5 * update * (1 - 1e-6));
+    Run();
+    EXPECT_EQ(apps[1]->GetPrivacyLedger().GetAnswers(), 4U);
+    EXPECT_EQ(CountLast(PARTICIPANT_DECLINED), 4U);
+    BuildPrivate(update / 2);
+    Run();
+    EXPECT_EQ(apps[1]->GetPrivacyLedger().GetAnswers(), 0U);
+    EXPECT_EQ(CountLast(PARTICIPANT_DECLINED), 8U);
+    BuildPrivate(std::numeric_limits<double>::infinity());
+    Run();
+    EXPECT_EQ(apps[1]->GetPrivacyLedger().GetAnswers(), 8U) << "no limit";
+}
+
+TEST_F(PrivateFederation, TheLedgerTellsWhatEachAnswerCosts)
+{
+    BuildPrivate(0);
+    apps[0]->SetAttribute("Steps", UintegerValue(1)); // 10 of 40 samples
+    Run();
+    ASSERT_EQ(ledgers.size(), 16U);
+    for (const auto& [device, ledger] : ledgers)
+    {
+        const double epsilon = dimension * EPSILON;
+        const uint32_t answers = ledger.GetAnswers();
+        EXPECT_NEAR(ledger.GetEpsilon(EPSILON_BASIC), answers * epsilon, 1e-9);
+        EXPECT_NEAR(ledger.GetRho(), answers * epsilon * EPSILON / 2, 1e-12);
+        EXPECT_NEAR(ledger.GetEpsilon(EPSILON_SAMPLED),
+                    answers * (device == 0 ? PrivacyLedger::Amplify(epsilon, 0.25) : epsilon),
+                    1e-9)
+            << "device 1 uses all of its samples";
+    }
+    EXPECT_EQ(apps[0]->GetPrivacyLedger().GetAnswers(), 8U);
+}
+
+TEST_F(PrivateFederation, WhatIsSentIsSpentWhetherItArrivesOrNot)
+{
+    // Grants and models may be lost and repeated too; nothing of that costs more than an answer.
+    Build(2);
+    BuildPrivate(5 * static_cast<double>(task->GetDimension()) * EPSILON);
+    center->SetAttribute("Rounds", UintegerValue(20));
+    center->SetAttribute("Deadline", TimeValue(Seconds(2)));
+    SetForDevices("FragmentSize", UintegerValue(100));
+    for (const auto& end : {GetCenterEnd(1), GetDeviceEnd(1)})
+    {
+        auto loss = CreateObject<RateErrorModel>();
+        loss->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
+        loss->SetRate(0.4);
+        loss->AssignStreams(end == GetCenterEnd(1) ? 7 : 8);
+        SetLoss(end, loss);
+    }
+    Run();
+    ASSERT_EQ(rounds.size(), 20U);
+    uint32_t answers = 0;
+    for (const auto& record : sent)
+    {
+        answers += record.device == 1 && record.fragments > 0;
+    }
+    EXPECT_EQ(answers, 5U);
+    EXPECT_EQ(apps[1]->GetPrivacyLedger().GetAnswers(), 5U);
+    EXPECT_GT(declined.size(), 0U);
+}
+
+TEST_F(PrivateFederation, TcpSpendsAsMuch)
+{
+    Build(2);
+    BuildPrivate(5 * static_cast<double>(task->GetDimension()) * EPSILON);
+    SetForAll("Protocol", TypeIdValue(TcpSocketFactory::GetTypeId()));
+    Run();
+    ASSERT_EQ(rounds.size(), 8U);
+    EXPECT_EQ(apps[1]->GetPrivacyLedger().GetAnswers(), 5U);
+    EXPECT_EQ(CountLast(PARTICIPANT_DECLINED), 3U);
+}
+
+TEST_F(PrivateFederation, AnotherCenterFindsTheSameLedgerAndOtherCoins)
+{
+    // A center that begins again at round 1, with the same first model and the same batches.
+    Build(2);
+    BuildPrivate(5 * static_cast<double>(task->GetDimension()) * EPSILON);
+    SetForAll("Protocol", TypeIdValue(TcpSocketFactory::GetTypeId()));
+    center->SetAttribute("Rounds", UintegerValue(3));
+    center->SetStopTime(Seconds(1));
+    auto second = CreateObject<FusionCenter>();
+    for (const char* name : {"Task", "Quantizer", "FusionRule", "BitBudget"})
+    {
+        PointerValue pointer;
+        center->GetAttribute(name, pointer);
+        second->SetAttribute(name, pointer);
+    }
+    second->SetAttribute("Protocol", TypeIdValue(TcpSocketFactory::GetTypeId()));
+    second->SetAttribute("GroupBits", StringValue("1,1"));
+    second->SetAttribute("Participants", UintegerValue(2));
+    second->SetAttribute("ExpectedDevices", UintegerValue(2));
+    second->SetAttribute("Rounds", UintegerValue(3));
+    second->SetStartTime(Seconds(1.05));
+    second->TraceConnectWithoutContext("RoundEnd", MakeCallback(&Federation::OnRound, this));
+    nodes.Get(0)->AddApplication(second);
+    apps[0]->TraceConnectWithoutContext("Tx", MakeCallback(&PrivateFederation::OnTx, this));
+    Run();
+    ASSERT_EQ(rounds.size(), 6U);
+    EXPECT_EQ(rounds[3].round, 1U);
+    EXPECT_EQ(apps[1]->GetPrivacyLedger().GetAnswers(), 5U);
+    EXPECT_EQ(declined, std::vector<uint32_t>{3});
+    EXPECT_EQ(CountLast(PARTICIPANT_DECLINED), 1U);
+    ASSERT_EQ(payloads.size(), 6U);
+    EXPECT_NE(payloads[0], payloads[3]) << "equal coins for two updates have no epsilon";
+}
+
+TEST_F(PrivateFederation, ABudgetOfAnEpsilonThatTheDeviceDoesNotHaveIsAnError)
+{
+    BuildPrivate(0);
+    auto device = apps[1];
+    const auto check = [&]()
+    {
+        std::string error;
+        return device->CheckPrivacyBudget(error) ? "" : error;
+    };
+    auto paper = CreateObject<DpStochasticQuantizer>();
+    device->SetAttribute("Bits", UintegerValue(2));
+    device->SetAttribute("Quantizer", PointerValue(paper));
+    EXPECT_EQ(check(), "") << "no budget";
+    device->SetAttribute("PrivacyBudget", DoubleValue(1));
+    EXPECT_EQ(check(),
+              "PrivacyBudget limits the basic epsilon, which an update of 2 bits does not have: "
+              "values of different cells can be told apart: no differential privacy.");
+    device->SetAttribute("PrivacyBudgetOf", StringValue("same-cell"));
+    EXPECT_EQ(check(), "");
+    device->SetAttribute("ReportDistortion", BooleanValue(true));
+    EXPECT_EQ(check(),
+              "PrivacyBudget limits the same-cell epsilon, which an update of 2 bits does not "
+              "have: the distortion that is sent along depends on the data.");
+    device->SetAttribute("ReportDistortion", BooleanValue(false));
+    device->SetAttribute("IntervalRule", PointerValue(CreateObject<MaxAbsInterval>()));
+    EXPECT_NE(check(), "");
+    EXPECT_EQ(device->GetSideInformation(),
+              (std::vector<std::string>{"intervals that depend on the update"}));
+    device->SetAttribute("IntervalRule", PointerValue(CreateObject<FixedInterval>()));
+    device->SetAttribute("Quantizer", PointerValue(CreateObject<GaussianQuantizer>()));
+    device->SetAttribute("ClipNorm", EnumValue(CLIP_L2));
+    device->SetAttribute("PrivacyBudgetOf", StringValue("zcdp"));
+    EXPECT_EQ(check(), "");
+    device->SetAttribute("PrivacyBudgetOf", StringValue("basic"));
+    EXPECT_NE(check(), "");
+    EXPECT_DEATH(Run(), "PrivacyBudget limits the basic epsilon");
+}
+
+TEST_F(PrivateFederation, ReportedDistortionsEndEveryClaim)
+{
+    BuildPrivate(0);
+    EXPECT_EQ(apps[0]->GetPrivacyClaim().kind, PrivacyClaim::TRUE_EPSILON);
+    EXPECT_TRUE(apps[0]->GetSideInformation().empty());
+    apps[0]->SetAttribute("ReportDistortion", BooleanValue(true));
+    EXPECT_EQ(apps[0]->GetPrivacyClaim().kind, PrivacyClaim::NONE);
+    EXPECT_EQ(apps[0]->GetSideInformation(),
+              (std::vector<std::string>{"the distortion of the update"}));
+    Run();
+    EXPECT_EQ(apps[0]->GetPrivacyLedger().GetEpsilon(EPSILON_BASIC), UNBOUNDED);
+    EXPECT_TRUE(std::isfinite(apps[1]->GetPrivacyLedger().GetEpsilon(EPSILON_BASIC)));
+}
