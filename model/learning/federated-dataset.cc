@@ -267,6 +267,43 @@ FederatedDataset::LoadIdx(const std::string& imagesPath,
                                                     std::move(labels.content));
 }
 
+std::shared_ptr<const FederatedDataset>
+FederatedDataset::Pool(uint32_t side) const
+{
+    NS_ABORT_MSG_IF(side == 0 || m_rows % side != 0 || m_columns % side != 0,
+                    "FederatedDataset: squares with a side of " << side << " do not tile images of "
+                                                                << m_rows << " x " << m_columns);
+    const uint32_t area = side * side;
+    const uint32_t columns = m_columns / side;
+    std::vector<uint8_t> pixels;
+    pixels.reserve(m_pixels.size() / area);
+    std::vector<uint32_t> sums(columns);
+    for (std::size_t row = 0; row < m_pixels.size() / m_columns; ++row)
+    {
+        const uint8_t* values = m_pixels.data() + row * m_columns;
+        for (uint32_t column = 0; column < m_columns; ++column)
+        {
+            sums[column / side] += values[column];
+        }
+        if (row % side == side - 1) // rows of an image are a multiple of side
+        {
+            for (uint32_t& sum : sums)
+            {
+                pixels.push_back(static_cast<uint8_t>((sum + area / 2) / area));
+                sum = 0;
+            }
+        }
+    }
+    return std::make_shared<const FederatedDataset>(
+        m_rows / side, columns, m_classes, std::move(pixels), m_labels);
+}
+
+FederatedData
+FederatedData::Pool(uint32_t side) const
+{
+    return {train->Pool(side), test->Pool(side)};
+}
+
 FederatedData
 FederatedData::LoadDirectory(const std::string& folder, std::string& error)
 {

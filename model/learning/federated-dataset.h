@@ -72,6 +72,13 @@ class FederatedDataset
                                                            std::string& error,
                                                            uint32_t classes = 10);
 
+    /**
+     * Average squares of pixels, so that a model needs fewer parameters.
+     * @param side Side of a square in pixels; it divides rows and columns.
+     * @return images with fewer pixels, each the mean of a square, rounded.
+     */
+    std::shared_ptr<const FederatedDataset> Pool(uint32_t side) const;
+
     /** @return the number of samples. */
     uint32_t GetSize() const
     {
@@ -152,6 +159,12 @@ struct FederatedData
      * @return both sets, or two null pointers on failure.
      */
     static FederatedData LoadDirectory(const std::string& folder, std::string& error);
+
+    /**
+     * @param side Side of the squares of pixels that are averaged; it divides rows and columns.
+     * @return both sets with FederatedDataset::Pool().
+     */
+    FederatedData Pool(uint32_t side) const;
 
     /**
      * Make a set that can be learned without any file: every class is a few soft strokes on black,
