@@ -176,6 +176,7 @@ main(int argc, char* argv[])
     result.AddCount("sent_fragments", traces->GetSentFragments());
     result.AddCount("received_fragments", traces->GetReceivedFragments());
     result.AddCount("update_drops", g_updateDrops);
+    federation.PrintPrivacy(std::cerr);
     Simulator::Destroy();
     result.Print(std::cout);
     return 0;

@@ -201,6 +201,7 @@ main(int argc, char* argv[])
     result.AddText("algorithm", options.algorithm);
     result.AddCount("granted_updates", g_granted);
     result.AddCount("complete_updates", g_complete);
+    federation.PrintPrivacy(std::cerr);
     Simulator::Destroy();
     result.Print(std::cout);
     return 0;

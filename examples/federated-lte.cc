@@ -126,6 +126,7 @@ main(int argc, char* argv[])
     result.AddReal("mean_snr_db", 10 * std::log10(last.meanSnr));
     result.AddReal("bit_budget", last.bitBudget);
     result.AddReal("same_cell_epsilon", last.sameCellEpsilon);
+    federation.PrintPrivacy(std::cerr);
     Simulator::Destroy();
     result.Print(std::cout);
     return 0;

@@ -68,6 +68,7 @@ main(int argc, char* argv[])
     federation.StopWhenFinished();
 
     Simulator::Run();
+    federation.PrintPrivacy(std::cerr);
     Simulator::Destroy();
     federation.GetTraceWriter()->GetResult().Print(std::cout);
     return 0;

@@ -128,6 +128,7 @@ main(int argc, char* argv[])
     std::cerr << "processor time: training " << federation.GetTask()->GetTrainingSeconds()
               << " s, evaluation " << federation.GetTask()->GetEvaluationSeconds() << " s, all "
               << static_cast<double>(std::clock()) / CLOCKS_PER_SEC << " s\n";
+    federation.PrintPrivacy(std::cerr);
     Simulator::Destroy();
     result.Print(std::cout);
     return 0;

@@ -164,6 +164,7 @@ main(int argc, char* argv[])
     {
         result.AddCount("update_drops", g_updateDrops);
     }
+    federation.PrintPrivacy(std::cerr);
     Simulator::Destroy();
     result.Print(std::cout);
     return 0;

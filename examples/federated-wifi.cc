@@ -164,6 +164,7 @@ main(int argc, char* argv[])
     result.AddReal("bit_budget", last.bitBudget);
     result.AddReal("same_cell_epsilon", last.sameCellEpsilon);
     animation.reset();
+    federation.PrintPrivacy(std::cerr);
     Simulator::Destroy();
     result.Print(std::cout);
     return 0;

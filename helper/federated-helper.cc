@@ -14,7 +14,6 @@
 #include "ns3/ipv6.h"
 #include "ns3/mobility-model.h"
 #include "ns3/node-list.h"
-#include "ns3/object-factory.h"
 #include "ns3/pointer.h"
 #include "ns3/simulator.h"
 #include "ns3/socket-address.h"
@@ -25,6 +24,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <sstream>
 
 namespace ns3
@@ -112,6 +112,34 @@ GetDistance(uint32_t reference, std::vector<uint32_t> nodes, uint32_t device)
     const auto from = NodeList::GetNode(reference)->GetObject<MobilityModel>();
     const auto to = NodeList::GetNode(nodes.at(device))->GetObject<MobilityModel>();
     return from && to ? from->GetDistanceFrom(to) : std::nan("");
+}
+
+/**
+ * @param claim What is claimed.
+ * @return a verdict and its reason.
+ */
+std::string
+Describe(const PrivacyClaim& claim)
+{
+    std::ostringstream text;
+    const std::string each = claim.scope == PrivacyClaim::UPDATE ? " an update" : " a coordinate";
+    switch (claim.kind)
+    {
+    case PrivacyClaim::NONE:
+        text << "no claim";
+        break;
+    case PrivacyClaim::SAME_CELL:
+        text << "no claim but a same-cell epsilon of " << claim.epsilon << each;
+        break;
+    case PrivacyClaim::TRUE_EPSILON:
+        text << "differential privacy, epsilon " << claim.epsilon << each;
+        break;
+    case PrivacyClaim::ZCDP:
+        text << "zero-concentrated differential privacy, rho " << claim.rho << each;
+        break;
+    }
+    text << ": " << claim.reason;
+    return text.str();
 }
 
 } // namespace
@@ -345,7 +373,7 @@ FederatedHelper::Check(std::string& error)
 {
     if (m_checked)
     {
-        return true;
+        return CheckPrivacyBudgets(error);
     }
     std::ostringstream text;
     const Profile* profile = Find(PROFILES, m_profile);
@@ -396,7 +424,36 @@ FederatedHelper::Check(std::string& error)
     m_task->SetPartition(m_partition, sizes);
     m_task->AssignStreams(m_stream);
     m_checked = m_task->Prepare(error);
-    return m_checked;
+    return m_checked && CheckPrivacyBudgets(error);
+}
+
+bool
+FederatedHelper::CheckPrivacyBudgets(std::string& error)
+{
+    // Devices are made only if need be: each takes automatic random streams.
+    TypeId::AttributeInformation budget;
+    FederatedDevice::GetTypeId().LookupAttributeByName("PrivacyBudget", &budget);
+    const bool chosen =
+        std::any_of(m_deviceAttributes.begin(),
+                    m_deviceAttributes.end(),
+                    [](const auto& attribute) { return attribute.first == "PrivacyBudget"; });
+    if (!chosen && DynamicCast<const DoubleValue>(budget.initialValue)->Get() == 0)
+    {
+        return true;
+    }
+    MakeStrategies();
+    ObjectFactory factory = MakeDeviceFactory();
+    for (const Group& group : m_groups)
+    {
+        factory.Set("Bits", UintegerValue(group.bits));
+        const auto device = factory.Create<FederatedDevice>();
+        Apply(device, m_deviceAttributes);
+        if (!device->CheckPrivacyBudget(error))
+        {
+            return false;
+        }
+    }
+    return true;
 }
 
 void
@@ -487,6 +544,26 @@ FederatedHelper::MakeCenter(const Address& address) const
     return center.Create<FusionCenter>();
 }
 
+ObjectFactory
+FederatedHelper::MakeDeviceFactory() const
+{
+    const Profile& profile = *Find(PROFILES, m_profile);
+    const bool report =
+        profile.exactDistortion &&
+        std::string(Find(ALGORITHMS, m_algorithm)->fusionRule) == "ns3::EffectiveSnrFusion";
+    ObjectFactory factory("ns3::FederatedDevice");
+    factory.Set("Protocol", TypeIdValue(GetProtocol()));
+    factory.Set("Task", PointerValue(m_task));
+    factory.Set("Quantizer", PointerValue(m_quantizer));
+    factory.Set("IntervalRule", PointerValue(m_interval));
+    factory.Set("ClipNorm", EnumValue(profile.clipNorm));
+    factory.Set("ClipBound", DoubleValue(profile.clipBound));
+    factory.Set("LearningRate", DoubleValue(profile.learningRate));
+    factory.Set("LearningRateDecay", DoubleValue(profile.learningRateDecay));
+    factory.Set("ReportDistortion", BooleanValue(report));
+    return factory;
+}
+
 ApplicationContainer
 FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
 {
@@ -507,11 +584,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
     centerNode->AddApplication(m_center);
     ApplicationContainer applications(m_center);
 
-    const Profile& profile = *Find(PROFILES, m_profile);
-    const bool report =
-        profile.exactDistortion &&
-        std::string(Find(ALGORITHMS, m_algorithm)->fusionRule) == "ns3::EffectiveSnrFusion";
-    ObjectFactory factory("ns3::FederatedDevice");
+    ObjectFactory factory = MakeDeviceFactory();
     factory.Set("Remote", AddressValue(centerAddress));
     if (m_groupPort != 0)
     {
@@ -519,15 +592,6 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
         factory.Set("Enrolled", BooleanValue(m_enrolled));
         factory.Set("UplinkGroup", AddressValue(InetSocketAddress(m_group, address.port)));
     }
-    factory.Set("Protocol", TypeIdValue(GetProtocol()));
-    factory.Set("Task", PointerValue(m_task));
-    factory.Set("Quantizer", PointerValue(m_quantizer));
-    factory.Set("IntervalRule", PointerValue(m_interval));
-    factory.Set("ClipNorm", EnumValue(profile.clipNorm));
-    factory.Set("ClipBound", DoubleValue(profile.clipBound));
-    factory.Set("LearningRate", DoubleValue(profile.learningRate));
-    factory.Set("LearningRateDecay", DoubleValue(profile.learningRateDecay));
-    factory.Set("ReportDistortion", BooleanValue(report));
     const bool v6 = Ipv6Address::IsMatchingType(address.ip);
     m_traces = Create<FederatedTraceWriter>();
     m_traces->Watch(m_center);
@@ -652,6 +716,65 @@ FederatedHelper::StopWhenFinished()
 {
     NS_ABORT_MSG_IF(!m_center, "FederatedHelper: StopWhenFinished comes before Install");
     m_center->TraceConnectWithoutContext("Finished", MakeCallback(&StopSimulation));
+}
+
+void
+FederatedHelper::PrintPrivacy(std::ostream& stream) const
+{
+    NS_ABORT_MSG_IF(!m_traces, "FederatedHelper: PrintPrivacy comes before Install");
+    std::vector<std::string> verdicts; // of groups, each once
+    std::set<std::string> information;
+    uint32_t first = 0;
+    for (const Group& group : m_groups)
+    {
+        const FederatedDevice& device = *m_devices[first];
+        verdicts.push_back(Describe(device.GetPrivacyClaim()));
+        const auto more = device.GetSideInformation();
+        information.insert(more.begin(), more.end());
+        first += group.nodes.GetN();
+    }
+    for (std::size_t i = 0; i < verdicts.size(); ++i)
+    {
+        if (i == 0 || verdicts[i] != verdicts[0])
+        {
+            stream << "privacy: " << verdicts[i] << " (" << m_groups[i].bits << " bits)\n";
+        }
+    }
+    const double basic = m_traces->GetLargestEpsilon(EPSILON_BASIC);
+    const double zcdp = m_traces->GetLargestEpsilon(EPSILON_ZCDP);
+    const double sameCell = m_traces->GetLargestEpsilon(EPSILON_SAME_CELL);
+    stream << "privacy: " << m_traces->GetMostAnswers() << " answers of a device at most";
+    if (!std::isnan(zcdp))
+    {
+        stream << ", epsilon " << zcdp << " at delta "
+               << m_devices.front()->GetPrivacyLedger().GetDelta() << " (zCDP)";
+    }
+    if (!std::isnan(basic))
+    {
+        stream << ", epsilon " << basic << " (basic), "
+               << m_traces->GetLargestEpsilon(EPSILON_SAMPLED)
+               << " for one sample with its random batches";
+    }
+    else if (!std::isnan(sameCell))
+    {
+        stream << ", same-cell epsilon " << sameCell << ", no differential privacy";
+    }
+    stream << '\n';
+    for (const std::string& one : information)
+    {
+        stream << "privacy: sent without protection: " << one << '\n';
+    }
+    const auto& declined = m_traces->GetDeclined();
+    if (!declined.empty())
+    {
+        uint64_t grants = 0;
+        for (const auto& [device, count] : declined)
+        {
+            grants += count;
+        }
+        stream << "privacy: " << declined.size() << " of " << m_devices.size()
+               << " devices declined " << grants << " grants, their budget being spent\n";
+    }
 }
 
 Ptr<FederatedTraceWriter>

@@ -17,9 +17,11 @@
 #include "ns3/node-container.h"
 #include "ns3/node.h"
 #include "ns3/nstime.h"
+#include "ns3/object-factory.h"
 #include "ns3/quantizer.h"
 
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -205,6 +207,14 @@ class FederatedHelper
     /** Stop the simulation at the end of the last round; after Install(). */
     void StopWhenFinished();
 
+    /**
+     * Say in a few lines what is private: the verdict that follows from the configuration, the
+     * largest epsilons of a device so far, unprotected side information, and who declined. After
+     * the simulation, before it is destroyed.
+     * @param stream Where to, standard error in examples.
+     */
+    void PrintPrivacy(std::ostream& stream) const;
+
     /** @return what joins the traces of center and devices, once they are installed. */
     Ptr<FederatedTraceWriter> GetTraceWriter() const;
 
@@ -275,6 +285,19 @@ class FederatedHelper
 
     /** @return the socket factory of the protocol. */
     TypeId GetProtocol() const;
+
+    /**
+     * @return what makes the devices, but for their addresses and what is different in each of
+     * them; after MakeStrategies().
+     */
+    ObjectFactory MakeDeviceFactory() const;
+
+    /**
+     * @param [out] error On failure, one sentence that says what is wrong.
+     * @return whether the devices have the epsilon that their privacy budget limits, if they have
+     * a budget.
+     */
+    bool CheckPrivacyBudgets(std::string& error);
 
     /** Make quantizer and interval rule, which the center and all devices share. */
     void MakeStrategies();

@@ -2,6 +2,7 @@
 
 #include "federated-trace-writer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <locale>
@@ -105,6 +106,12 @@ FederatedTraceWriter::Watch(const Ptr<FederatedDevice>& device)
     device->TraceConnectWithoutContext(
         "UpdateSent",
         MakeCallback(&FederatedTraceWriter::HandleUpdateSent, Ptr<FederatedTraceWriter>(this)));
+    device->TraceConnectWithoutContext(
+        "PrivacySpent",
+        MakeCallback(&FederatedTraceWriter::HandlePrivacySpent, Ptr<FederatedTraceWriter>(this)));
+    device->TraceConnectWithoutContext(
+        "Declined",
+        MakeCallback(&FederatedTraceWriter::HandleDeclined, Ptr<FederatedTraceWriter>(this)));
 }
 
 bool
@@ -114,7 +121,8 @@ FederatedTraceWriter::Open(const std::string& prefix, bool links, std::string& e
     m_rounds->GetStream() << "round,time_s,train_loss,test_accuracy,selected,received,bit_budget,"
                              "granted_bits,delivered_bits,lost_fraction,mean_snr_db,mean_sigma,"
                              "same_cell_epsilon,skipped,untouched_fraction,joined,dropped,"
-                             "uplink_budget_s,mean_rate_bps\n";
+                             "uplink_budget_s,mean_rate_bps,true_epsilon,zcdp_epsilon,"
+                             "sampled_epsilon,declined\n";
     if (links)
     {
         m_links = std::make_unique<FederatedOutputFile>(prefix + "-links.csv");
@@ -171,7 +179,54 @@ FederatedTraceWriter::GetResult() const
     result.AddReal("test_accuracy", m_last.testAccuracy);
     result.AddReal("train_loss", m_last.trainLoss);
     result.AddReal("lost_fraction", GetLostFraction());
+    const auto add = [this, &result](const std::string& key, PrivacyEpsilon which)
+    {
+        if (!std::isnan(GetLargestEpsilon(which)))
+        {
+            result.AddReal(key, GetLargestEpsilon(which));
+        }
+    };
+    add("true_epsilon", EPSILON_BASIC);
+    add("zcdp_epsilon", EPSILON_ZCDP);
+    add("sampled_epsilon", EPSILON_SAMPLED);
+    if (!m_declined.empty())
+    {
+        uint64_t declined = 0;
+        for (const auto& [device, count] : m_declined)
+        {
+            declined += count;
+        }
+        result.AddCount("declined", declined);
+    }
     return result;
+}
+
+double
+FederatedTraceWriter::GetLargestEpsilon(PrivacyEpsilon which) const
+{
+    double largest = m_ledgers.empty() ? UNKNOWN : 0;
+    for (const auto& [device, ledger] : m_ledgers)
+    {
+        largest = std::max(largest, ledger.GetEpsilon(which));
+    }
+    return std::isinf(largest) ? UNKNOWN : largest;
+}
+
+uint32_t
+FederatedTraceWriter::GetMostAnswers() const
+{
+    uint32_t most = 0;
+    for (const auto& [device, ledger] : m_ledgers)
+    {
+        most = std::max(most, ledger.GetAnswers());
+    }
+    return most;
+}
+
+const std::map<uint32_t, uint32_t>&
+FederatedTraceWriter::GetDeclined() const
+{
+    return m_declined;
 }
 
 bool
@@ -198,6 +253,18 @@ void
 FederatedTraceWriter::HandleUpdateSent(const FederatedDevice::SentRecord& record)
 {
     m_sent[record.device] = record;
+}
+
+void
+FederatedTraceWriter::HandlePrivacySpent(uint32_t device, const PrivacyLedger& ledger)
+{
+    m_ledgers[device] = ledger;
+}
+
+void
+FederatedTraceWriter::HandleDeclined(uint32_t, uint32_t device)
+{
+    ++m_declined[device];
 }
 
 const FederatedDevice::SentRecord*
@@ -247,7 +314,8 @@ FederatedTraceWriter::WriteRound(const RoundRecord& record, double lostFraction)
         << record.selected << record.received << record.bitBudget << record.grantedBits
         << record.deliveredBits << lostFraction << ToDb(record.meanSnr) << record.meanSigma
         << record.sameCellEpsilon << record.skipped << record.untouchedFraction << record.joined
-        << dropped << record.uplinkSeconds << record.meanRate;
+        << dropped << record.uplinkSeconds << record.meanRate << GetLargestEpsilon(EPSILON_BASIC)
+        << GetLargestEpsilon(EPSILON_ZCDP) << GetLargestEpsilon(EPSILON_SAMPLED) << record.declined;
     m_rounds->GetStream() << row.Get();
     m_rounds->Flush(m_error);
 }

@@ -77,7 +77,23 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     /** @return the fraction of update fragments that got lost; NaN if none was sent. */
     double GetLostFraction() const;
 
-    /** @return a result line with rounds, time, accuracy, loss and lost fraction. */
+    /**
+     * @param which Which epsilon.
+     * @return the largest of a device so far; NaN where no device sent anything, or one of them
+     * does not have it.
+     */
+    double GetLargestEpsilon(PrivacyEpsilon which) const;
+
+    /** @return how many updates the device sent that sent most of them. */
+    uint32_t GetMostAnswers() const;
+
+    /** @return how many grants each device declined, without those that declined none. */
+    const std::map<uint32_t, uint32_t>& GetDeclined() const;
+
+    /**
+     * @return a result line with rounds, time, accuracy, loss and lost fraction, then the largest
+     * true epsilons and the grants declined, where there are any.
+     */
     FederatedResultLine GetResult() const;
 
     /**
@@ -97,6 +113,18 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
      * @param record What a device sent.
      */
     void HandleUpdateSent(const FederatedDevice::SentRecord& record);
+
+    /**
+     * @param device A device.
+     * @param ledger What it has spent.
+     */
+    void HandlePrivacySpent(uint32_t device, const PrivacyLedger& ledger);
+
+    /**
+     * @param round The round.
+     * @param device Who declined.
+     */
+    void HandleDeclined(uint32_t round, uint32_t device);
 
     /**
      * @param record A round that ended.
@@ -131,9 +159,11 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     std::string m_error;                                    //!< The first failure to write.
     std::map<uint32_t, FederatedDevice::SentRecord> m_sent; //!< What devices sent, by device.
     std::map<uint32_t, double> m_used; //!< Energy that the selected had used when the round began.
-    RoundRecord m_last;                //!< The last round.
-    uint64_t m_sentFragments = 0;      //!< Sum over rounds.
-    uint64_t m_receivedFragments = 0;  //!< Sum over rounds.
+    std::map<uint32_t, PrivacyLedger> m_ledgers; //!< What devices spent, if they sent anything.
+    std::map<uint32_t, uint32_t> m_declined;     //!< Grants that devices declined.
+    RoundRecord m_last;                          //!< The last round.
+    uint64_t m_sentFragments = 0;                //!< Sum over rounds.
+    uint64_t m_receivedFragments = 0;            //!< Sum over rounds.
 };
 
 } // namespace ns3

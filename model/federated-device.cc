@@ -17,7 +17,11 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <sstream>
 #include <utility>
 
 namespace ns3
@@ -153,6 +157,27 @@ FederatedDevice::GetTypeId()
                 EnumValue(SIT_OUT),
                 compat::MakeEnumAccessor<IncompletePolicy>(&FederatedDevice::m_incomplete),
                 MakeEnumChecker(SIT_OUT, "sit-out", USE_PREVIOUS, "use-previous"))
+            .AddAttribute("PrivacyBudget",
+                          "The largest epsilon that the device gives away, all rounds together: it "
+                          "declines a grant if answering would exceed it. 0 or infinity: no limit.",
+                          DoubleValue(0),
+                          MakeDoubleAccessor(&FederatedDevice::m_budget),
+                          MakeDoubleChecker<double>(0, std::numeric_limits<double>::infinity()))
+            .AddAttribute(
+                "PrivacyBudgetOf",
+                "The epsilon that PrivacyBudget limits: basic composition, zcdp (with "
+                "PrivacyDelta), or same-cell, which is no differential privacy. The "
+                "device must have it.",
+                EnumValue(EPSILON_BASIC),
+                compat::MakeEnumAccessor<PrivacyEpsilon>(&FederatedDevice::m_budgetOf),
+                MakeEnumChecker(
+                    EPSILON_BASIC, "basic", EPSILON_ZCDP, "zcdp", EPSILON_SAME_CELL, "same-cell"))
+            .AddAttribute("PrivacyDelta",
+                          "delta of the epsilon by zCDP.",
+                          DoubleValue(1e-5),
+                          MakeDoubleAccessor(&FederatedDevice::SetPrivacyDelta,
+                                             &FederatedDevice::GetPrivacyDelta),
+                          MakeDoubleChecker<double>(1e-300, 0.5))
             .AddAttribute("TimePerSample",
                           "Seconds of simulated time that training takes for one sample of one "
                           "step, drawn once a round.",
@@ -202,6 +227,15 @@ FederatedDevice::GetTypeId()
                             "deadline, a broken connection, the end of the device.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_updateSentTrace),
                             "ns3::FederatedDevice::UpdateSentTracedCallback")
+            .AddTraceSource("PrivacySpent",
+                            "The first fragment of an update is about to be sent: the ledger has "
+                            "a new entry.",
+                            MakeTraceSourceAccessor(&FederatedDevice::m_spentTrace),
+                            "ns3::FederatedDevice::PrivacySpentTracedCallback")
+            .AddTraceSource("Declined",
+                            "A grant was declined, because the privacy budget is spent.",
+                            MakeTraceSourceAccessor(&FederatedDevice::m_declinedTrace),
+                            "ns3::FederatedDevice::DeclinedTracedCallback")
             .AddTraceSource("Tx",
                             "A message was sent.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_txTrace),
@@ -250,6 +284,103 @@ FederatedDevice::GetBufferedBytes() const
         }
     }
     return bytes;
+}
+
+PrivacyClaim
+FederatedDevice::GetPrivacyClaim() const
+{
+    return GetPrivacyClaim(m_bits);
+}
+
+PrivacyClaim
+FederatedDevice::GetPrivacyClaim(unsigned bits) const
+{
+    PrivacyClaim claim =
+        m_quantizer->GetPrivacyClaim(m_interval->GetPrivacyContext(m_clipNorm, m_clipBound, bits));
+    if (m_reportDistortion && claim.kind != PrivacyClaim::NONE)
+    {
+        claim = PrivacyClaim();
+        claim.reason = "The distortion that is sent along depends on the data.";
+    }
+    return claim;
+}
+
+std::vector<std::string>
+FederatedDevice::GetSideInformation() const
+{
+    std::vector<std::string> information;
+    if (m_interval->IsDataDependent())
+    {
+        information.emplace_back("intervals that depend on the update");
+    }
+    if (m_reportDistortion)
+    {
+        information.emplace_back("the distortion of the update");
+    }
+    return information;
+}
+
+const PrivacyLedger&
+FederatedDevice::GetPrivacyLedger() const
+{
+    return m_ledger;
+}
+
+void
+FederatedDevice::SetPrivacyDelta(double delta)
+{
+    m_ledger.SetDelta(delta);
+}
+
+double
+FederatedDevice::GetPrivacyDelta() const
+{
+    return m_ledger.GetDelta();
+}
+
+void
+FederatedDevice::Enter(unsigned bits, PrivacyLedger& ledger) const
+{
+    // Batches are drawn without replacement from the samples of the device.
+    const double drawn = static_cast<double>(m_steps) * m_batchSize;
+    ledger.Enter(GetPrivacyClaim(bits), m_task->GetDimension(), drawn / m_task->GetSamples(m_id));
+}
+
+bool
+FederatedDevice::CanAfford(unsigned bits) const
+{
+    if (m_budget == 0)
+    {
+        return true;
+    }
+    // A budget for n rounds is to last for n rounds, whatever rounding does.
+    constexpr double ROUNDING = 1e-9;
+    PrivacyLedger ledger = m_ledger;
+    Enter(bits, ledger);
+    return ledger.GetEpsilon(m_budgetOf) <= m_budget * (1 + ROUNDING);
+}
+
+bool
+FederatedDevice::CheckPrivacyBudget(std::string& error) const
+{
+    if (m_budget == 0 || std::isinf(m_budget))
+    {
+        return true;
+    }
+    const PrivacyClaim claim = GetPrivacyClaim();
+    PrivacyLedger one;
+    one.Enter(claim, 1, 1);
+    if (std::isfinite(one.GetEpsilon(m_budgetOf)))
+    {
+        return true;
+    }
+    std::string reason = claim.reason;
+    reason[0] = static_cast<char>(std::tolower(reason[0]));
+    std::ostringstream text;
+    text << "PrivacyBudget limits the " << GetPrivacyEpsilonName(m_budgetOf)
+         << " epsilon, which an update of " << m_bits << " bits does not have: " << reason;
+    error = text.str();
+    return false;
 }
 
 Time
@@ -303,6 +434,8 @@ FederatedDevice::StartApplication()
     NS_ABORT_MSG_IF(!m_quantizer, "FederatedDevice: Quantizer of device " << m_id << " is not set");
     NS_ABORT_MSG_IF(!m_interval,
                     "FederatedDevice: IntervalRule of device " << m_id << " is not set");
+    std::string error;
+    NS_ABORT_MSG_IF(!CheckPrivacyBudget(error), "FederatedDevice: " << error);
     m_running = true;
     m_leaving = false;
     // A device that comes back must not repeat the numbers of its former life.
@@ -642,6 +775,13 @@ FederatedDevice::HandleGrant(const FederatedHeader& header, const uint8_t* paylo
     session.trainingTime = DrawTrainingTime();
     NS_LOG_INFO("Device " << m_id << " is granted " << session.bits << " bits in round "
                           << session.round << ", slot at " << session.slotStart.As(Time::S));
+    if (!CanAfford(session.bits))
+    {
+        NS_LOG_INFO("Device " << m_id << " has spent its privacy budget");
+        m_declinedTrace(session.round, m_id);
+        Report(OUTCOME_BUDGET_SPENT);
+        return DROP_REASONS;
+    }
     const Time now = Simulator::Now();
     Time latest = session.deadline - session.slotLength - session.trainingTime;
     if (m_incomplete == USE_PREVIOUS)
@@ -771,7 +911,9 @@ FederatedDevice::Train()
     update->bits = session.bits;
     update->wantDistortion = m_reportDistortion;
     update->device = m_id;
-    update->round = session.round;
+    // A center that begins again at round 1 must not meet the coins of an earlier update.
+    m_lastStream = std::max(session.round, m_lastStream + 1);
+    update->round = m_lastStream;
     session.update = update;
     session.ticket = m_task->Begin(update);
     m_sessionEvent =
@@ -835,6 +977,8 @@ FederatedDevice::SendUpdate()
     {
         session.phase = SENDING;
         session.sendStart = now;
+        Enter(session.bits, m_ledger);
+        m_spentTrace(m_id, m_ledger);
         if (m_stream)
         {
             // Not through a local variable: a connection may break while it is written to.

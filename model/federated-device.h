@@ -15,6 +15,7 @@
 #include "ns3/learning-task.h"
 #include "ns3/message-bodies.h"
 #include "ns3/message-stream.h"
+#include "ns3/privacy-ledger.h"
 #include "ns3/quantizer.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/socket-address.h"
@@ -22,6 +23,7 @@
 #include "ns3/traced-callback.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -37,7 +39,7 @@ namespace ns3
    (start) ---------------------------> IDLE ------------> (gone)
                                          | ^
                  GRANT, acknowledged     | | DONE, repeated until acknowledged
-                                         v |
+          (budget spent: DONE at once)   v |
      +------------------------------> RECEIVING --- incomplete in time ---+
      |  REPAIR for missing fragments     | model complete                 |  DONE (no model)
      +-----------------------------------+                                |
@@ -143,6 +145,20 @@ class FederatedDevice : public Application
     using JoinedTracedCallback = void (*)(uint32_t device);
 
     /**
+     * TracedCallback signature of PrivacySpent.
+     * @param device The device.
+     * @param ledger What it has spent.
+     */
+    using PrivacySpentTracedCallback = void (*)(uint32_t device, const PrivacyLedger& ledger);
+
+    /**
+     * TracedCallback signature of Declined.
+     * @param round The round.
+     * @param device The device.
+     */
+    using DeclinedTracedCallback = void (*)(uint32_t round, uint32_t device);
+
+    /**
      * @brief Get the type ID.
      * @return the object TypeId
      */
@@ -165,6 +181,24 @@ class FederatedDevice : public Application
 
     /** @return how long training takes in one round, drawn anew. */
     Time DrawTrainingTime();
+
+    /**
+     * @return what is claimed about the privacy of an update at the resolution Bits, by the
+     * quantizer and all that is sent along.
+     */
+    PrivacyClaim GetPrivacyClaim() const;
+
+    /** @return what in its messages depends on the data and is not protected; may be empty. */
+    std::vector<std::string> GetSideInformation() const;
+
+    /** @return what the device has spent so far. */
+    const PrivacyLedger& GetPrivacyLedger() const;
+
+    /**
+     * @param [out] error On failure, one sentence that says what is wrong.
+     * @return whether there is no budget, or it limits an epsilon that the device has.
+     */
+    bool CheckPrivacyBudget(std::string& error) const;
 
     /** @return how much memory the device holds for models and updates now, in bytes. */
     std::size_t GetBufferedBytes() const;
@@ -335,6 +369,31 @@ class FederatedDevice : public Application
      */
     uint32_t Send(FederatedHeader& header, const uint8_t* payload, std::size_t size);
 
+    /**
+     * @param bits Resolution of an update, b.
+     * @return what is claimed about its privacy.
+     */
+    PrivacyClaim GetPrivacyClaim(unsigned bits) const;
+
+    /** @param delta Of the ledger. */
+    void SetPrivacyDelta(double delta);
+
+    /** @return delta of the ledger. */
+    double GetPrivacyDelta() const;
+
+    /**
+     * Enter an update into a ledger.
+     * @param bits Its resolution, b.
+     * @param [in,out] ledger The ledger.
+     */
+    void Enter(unsigned bits, PrivacyLedger& ledger) const;
+
+    /**
+     * @param bits Resolution of an update, b.
+     * @return whether the budget allows it.
+     */
+    bool CanAfford(unsigned bits) const;
+
     /** Ask for missing fragments of the model, now and then. */
     void Repair();
 
@@ -400,6 +459,8 @@ class FederatedDevice : public Application
     double m_learningRateDecay;    //!< How fast it falls.
     bool m_reportDistortion;       //!< Whether the exact distortion is sent along.
     IncompletePolicy m_incomplete; //!< What to do without a complete model.
+    double m_budget;               //!< Largest epsilon; 0: any.
+    PrivacyEpsilon m_budgetOf;     //!< Which epsilon that is.
     Ptr<RandomVariableStream> m_timePerSample; //!< Seconds of training for one sample.
     Time m_repairDelay;                        //!< Silence before missing fragments are asked for.
     Time m_controlTimeout;                     //!< Time before a control message is repeated.
@@ -423,6 +484,8 @@ class FederatedDevice : public Application
     uint32_t m_lastRound = 0;            //!< Its round.
     std::unique_ptr<Session> m_session;  //!< The current round, if the device takes part.
     std::vector<float> m_previous;       //!< The last model, if it is to be kept.
+    uint32_t m_lastStream = 0;           //!< Number of the random streams of the last update.
+    PrivacyLedger m_ledger;              //!< What was spent, in all lives of the device.
     FederatedHeader m_fragmentHeader;    //!< Header of the fragment that is being sent.
     FederatedHeader m_received;          //!< Header of the message that is being read.
     FederatedHeader m_control;           //!< The control message that waits for its
@@ -443,6 +506,8 @@ class FederatedDevice : public Application
     TracedCallback<uint32_t, uint32_t> m_trainingCanceledTrace;       //!< TrainingCanceled.
     TracedCallback<const TrainingRecord&> m_trainingDoneTrace;        //!< TrainingDone.
     TracedCallback<const SentRecord&> m_updateSentTrace;              //!< UpdateSent.
+    TracedCallback<uint32_t, const PrivacyLedger&> m_spentTrace;      //!< PrivacySpent.
+    TracedCallback<uint32_t, uint32_t> m_declinedTrace;               //!< Declined.
     TracedCallback<DropReason, const Address&, uint32_t> m_dropTrace; //!< Drop.
     TracedCallback<Ptr<const Packet>> m_txTrace;                      //!< Tx.
 };

@@ -1254,7 +1254,7 @@ FusionCenter::SendPending(std::deque<Participant*>& queue, bool inTurns)
     while (!queue.empty())
     {
         Participant& participant = *queue.front();
-        if (participant.pending.empty() || !participant.member->joined)
+        if (participant.pending.empty() || participant.answered || !participant.member->joined)
         {
             queue.pop_front();
             continue;
@@ -1434,6 +1434,9 @@ FusionCenter::HandleDone(const FederatedHeader& header,
         break;
     case OUTCOME_NO_TIME:
         record.state = PARTICIPANT_NO_TIME;
+        break;
+    case OUTCOME_BUDGET_SPENT:
+        record.state = PARTICIPANT_DECLINED;
         break;
     default:
         record.state = PARTICIPANT_LOST;
@@ -1796,6 +1799,7 @@ FusionCenter::Summarize(RoundRecord& record)
         {
             link.state = PARTICIPANT_UNREACHABLE;
         }
+        record.declined += link.state == PARTICIPANT_DECLINED;
         record.links.push_back(link);
     }
     if (snrCount > 0)

@@ -22,6 +22,8 @@ GetParticipantStateName(ParticipantState state)
         return "not_finite";
     case PARTICIPANT_NO_TIME:
         return "no_time";
+    case PARTICIPANT_DECLINED:
+        return "declined";
     case PARTICIPANT_LOST:
         return "lost";
     case PARTICIPANT_PARTIAL:

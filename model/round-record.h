@@ -25,6 +25,7 @@ enum ParticipantState
     PARTICIPANT_NO_MODEL,    //!< It sat the round out: its model was not complete in time.
     PARTICIPANT_NOT_FINITE,  //!< Its training diverged; there was nothing to send.
     PARTICIPANT_NO_TIME,     //!< It was ready only behind the deadline.
+    PARTICIPANT_DECLINED,    //!< It declined: its privacy budget is spent.
     PARTICIPANT_LOST,        //!< It sent an update, of which nothing came.
     PARTICIPANT_PARTIAL,     //!< A part of its update came.
     PARTICIPANT_COMPLETE,    //!< Its whole update came.
@@ -77,6 +78,7 @@ struct RoundRecord
     uint32_t joined = 0;      //!< Devices that the center could choose from.
     uint32_t selected = 0;    //!< Devices that were granted a slot.
     uint32_t received = 0;    //!< Devices of whose update at least one fragment came.
+    uint32_t declined = 0;    //!< Devices that declined because their privacy budget is spent.
     double bitBudget = 0;     //!< B, bits a coordinate; may be infinite.
     double uplinkSeconds = 0; //!< tau, what is left of the round when all have trained.
     double meanRate = std::numeric_limits<double>::quiet_NaN(); //!< R, harmonic mean of the rates

@@ -132,7 +132,8 @@ TEST_F(FederatedTraceWriters, HaveTheColumnsOfTheContract)
     EXPECT_EQ(folder.Read("t-rounds.csv"),
               "round,time_s,train_loss,test_accuracy,selected,received,bit_budget,granted_bits,"
               "delivered_bits,lost_fraction,mean_snr_db,mean_sigma,same_cell_epsilon,skipped,"
-              "untouched_fraction,joined,dropped,uplink_budget_s,mean_rate_bps\n");
+              "untouched_fraction,joined,dropped,uplink_budget_s,mean_rate_bps,"
+              "true_epsilon,zcdp_epsilon,sampled_epsilon,declined\n");
     EXPECT_EQ(folder.Read("t-links.csv"),
               "round,device,group,bits,snr_db,sigma,sent_fragments,received_fragments,weight,"
               "distance_m,uplink_s,state,phy_rate_bps,frames_ok,frames_failed,energy_j\n");

@@ -91,7 +91,7 @@ TEST(MessageBodies, ADoneHasAKnownOutcome)
     for (unsigned outcome = 0; outcome < 256; ++outcome)
     {
         const auto byte = static_cast<uint8_t>(outcome);
-        EXPECT_EQ(DoneBody::Read(&byte, 1, body), outcome <= OUTCOME_NO_TIME);
+        EXPECT_EQ(DoneBody::Read(&byte, 1, body), outcome <= OUTCOME_BUDGET_SPENT);
     }
     EXPECT_EQ(RoundTrip(DoneBody{OUTCOME_NOT_FINITE}).outcome, OUTCOME_NOT_FINITE);
 }

@@ -35,7 +35,7 @@ struct LocalUpdate
     unsigned bits = 0;                          //!< Resolution of the device, b.
     bool wantDistortion = false;                //!< Compute the distortion, which costs a pass.
     uint32_t device = 0;                        //!< Device, numbered as in the split.
-    uint32_t round = 0;                         //!< Round.
+    uint32_t round = 0;                         //!< Round; names the random streams.
     std::vector<float> model;                   //!< w^t, d coordinates; left unchanged.
 
     // Outputs

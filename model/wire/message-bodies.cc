@@ -130,7 +130,7 @@ DoneBody::Read(const uint8_t* bytes, std::size_t size, DoneBody& body)
         return false;
     }
     body.outcome = *bytes;
-    return body.outcome <= OUTCOME_NO_TIME;
+    return body.outcome <= OUTCOME_BUDGET_SPENT;
 }
 
 } // namespace ns3

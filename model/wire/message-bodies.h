@@ -130,6 +130,7 @@ enum RoundOutcome : uint8_t
     OUTCOME_MODEL_INCOMPLETE, //!< Fragments of the model were missing when training had to start.
     OUTCOME_NOT_FINITE,       //!< Training gave an update that cannot be sent.
     OUTCOME_NO_TIME,          //!< The slot or the deadline was over before all was sent.
+    OUTCOME_BUDGET_SPENT,     //!< Its privacy budget does not allow an update.
 };
 
 /**

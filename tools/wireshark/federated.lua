@@ -19,7 +19,10 @@ local types = {
     [JOIN] = "join", [LEAVE] = "leave", [GRANT] = "grant", [ACK] = "ack",
     [MODEL] = "model", [UPDATE] = "update", [REPAIR] = "repair", [DONE] = "done",
 }
-local outcomes = { [0] = "sent", [1] = "model incomplete", [2] = "not finite", [3] = "no time" }
+local outcomes = {
+    [0] = "sent", [1] = "model incomplete", [2] = "not finite", [3] = "no time",
+    [4] = "budget spent",
+}
 local BAD, GOOD, UNVERIFIED = 0, 1, 2
 local statuses = { [BAD] = "bad", [GOOD] = "good", [UNVERIFIED] = "unverified" }
 
