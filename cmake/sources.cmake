@@ -246,6 +246,7 @@ set(federated_star_tests
 set(federated_star_examples
     federated-minimal
     federated-paper
+    federated-private
     federated-star
 )
 

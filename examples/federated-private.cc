@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+/*
+ * Training at honest privacy budgets: what an epsilon for each device and round costs in accuracy,
+ * for mechanisms whose epsilon is true, and for the paper's quantizer, whose epsilon is not.
+ *
+ *    devices ---+--- hubs ---+--- center      wires: 1 Gb/s, 0.1 ms, frames of 9000 bytes;
+ *    devices ---+            |                  nothing gets lost, and there is no noise
+ *    devices -------- hubs --+
+ *
+ * --epsilon is that of a whole update:
+ *   rr           randomized response on all d coordinates with epsilon/d each
+ *   coordinates  randomized response on k random coordinates with epsilon/k each; k is epsilon,
+ *                rounded, unless --coordinates says otherwise
+ *   laplace      LaplaceSQ; l1 clip at --clip, the noise such that the update has epsilon after
+ *                quantization (--bits, --interval)
+ *   gaussian     Gaussian noise; l2 clip at --clip, the noise such that the update has epsilon at
+ *                delta = 1e-5 by zCDP
+ *   paper        the paper's quantizer (--bits): epsilon/d is a same-cell epsilon, which is no
+ *                differential privacy
+ *   none         floats
+ *
+ * All updates have the same weight. With --budget a device declines when it has given away so much
+ * (--budget-of names the epsilon). PREFIX-rounds.csv has a row a round (see federated-paper), with
+ * the largest epsilons of a device so far. The result line repeats the last row.
+ *
+ *    federated-private --mechanism=coordinates --epsilon=8 --output=results/private
+ */
+
+#include "ns3/double.h"
+#include "ns3/enum.h"
+#include "ns3/federated-command-line.h"
+#include "ns3/federated-helper.h"
+#include "ns3/federated-number.h"
+#include "ns3/federated-star-helper.h"
+#include "ns3/fixed-interval.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/object-factory.h"
+#include "ns3/pointer.h"
+#include "ns3/privacy-ledger.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+
+using namespace ns3;
+
+int
+main(int argc, char* argv[])
+{
+    std::string mechanism = "coordinates";
+    double epsilon = 8;
+    std::string decoder = "unbiased";
+    uint32_t coordinates = 0;
+    uint32_t bits = 4;
+    double interval = 0.1;
+    double clip = 1;
+    std::string model = "logistic";
+    uint32_t pool = 4;
+    uint32_t devices = 1000;
+    uint32_t participants = 100;
+    uint32_t rounds = 100;
+    uint32_t steps = 10;
+    uint32_t batch = 10;
+    double learningRate = 0.1;
+    double decay = 0;
+    double budget = 0;
+    std::string budgetOf = "basic";
+    uint32_t threads = 0;
+    std::string data = "data/mnist";
+    std::string output;
+    FederatedCommandLine cmd(__FILE__, "Training at honest privacy budgets, over ideal links.");
+    cmd.AddChoice("mechanism",
+                  "What protects an update",
+                  mechanism,
+                  {"rr", "coordinates", "laplace", "gaussian", "paper", "none"});
+    cmd.AddReal("epsilon", "Privacy loss of an update", epsilon, 1e-9, 1e6);
+    cmd.AddText("decoder", "Of rr and coordinates: bayes, unbiased or gain:x", decoder);
+    cmd.AddCount("coordinates", "k, 0: epsilon, rounded", coordinates, 0, 1000000);
+    cmd.AddCount("bits", "Resolution of laplace and paper", bits, 1, 16);
+    cmd.AddReal("interval", "A: coordinates are clamped to [-A, A]", interval, 1e-9, 1e6);
+    cmd.AddReal("clip", "Largest norm of an update, laplace and gaussian", clip, 1e-9, 1e9);
+    cmd.AddChoice("model", "What is learned", model, {"logistic", "mlp"});
+    cmd.AddCount("pool", "Side of the squares of pixels that are averaged", pool, 1, 28);
+    cmd.AddCount("devices", "Number of devices", devices, 1, 10000);
+    cmd.AddCount("participants", "Devices that take part in a round", participants, 1, 10000);
+    cmd.AddCount("rounds", "Number of rounds", rounds, 1, 1000000);
+    cmd.AddCount("steps", "Steps of SGD in a round", steps, 1, 1000000);
+    cmd.AddCount("batch", "Samples of a step", batch, 1, 1000000);
+    cmd.AddReal("learning-rate", "Of the first round", learningRate, 1e-9, 1e6);
+    cmd.AddReal("decay", "c: round t = 0, 1, ... has the rate over 1 + c t", decay, 0, 1e6);
+    cmd.AddReal("budget", "Largest epsilon of a device in all rounds, 0: any", budget, 0, 1e300);
+    cmd.AddChoice("budget-of", "Which epsilon", budgetOf, {"basic", "zcdp", "same-cell"});
+    cmd.AddCount("threads", "Threads that train and evaluate, 0 for all cores", threads, 0, 1024);
+    cmd.AddData(data);
+    cmd.AddOutput(output);
+    cmd.ParseOrExit(argc, argv);
+    double gain = 0;
+    if (decoder != "bayes" && decoder != "unbiased" &&
+        (decoder.compare(0, 5, "gain:") != 0 ||
+         !FederatedNumber::ReadReal(decoder.substr(5), gain) || !(gain > 0)))
+    {
+        cmd.Fail("Option --decoder is '" + decoder +
+                 "', not bayes, unbiased or gain:x with x > 0.");
+    }
+    if (participants > devices)
+    {
+        cmd.Fail("Option --participants is " + std::to_string(participants) +
+                 ", more than there are devices.");
+    }
+    std::string error;
+    FederatedData sets = FederatedData::LoadDirectory(data, error);
+    if (!sets.train)
+    {
+        cmd.Fail(error);
+    }
+    const uint32_t rows = sets.train->GetRows();
+    const uint32_t columns = sets.train->GetColumns();
+    if (rows % pool != 0 || columns % pool != 0)
+    {
+        cmd.Fail("Option --pool is " + std::to_string(pool) + ", which does not divide images of " +
+                 std::to_string(rows) + " x " + std::to_string(columns) + " pixels.");
+    }
+    sets = sets.Pool(pool);
+
+    FederatedHelper federation;
+    federation.SetAlgorithm("alg1"); // uniform weights, random devices
+    federation.SetTaskAttribute(
+        "Model", StringValue(model == "mlp" ? "ns3::MlpModel" : "ns3::LogisticModel[L2=0]"));
+    federation.SetTaskAttribute("Threads", UintegerValue(threads));
+    federation.SetData(sets);
+    const uint32_t inputs = sets.train->GetFeatures();
+    const uint32_t classes = sets.train->GetClasses();
+    const double dimension =
+        model == "mlp" ? 200 * (inputs + 1) + 201 * classes : (inputs + 1) * classes;
+
+    ClipNorm norm = CLIP_NONE;
+    ObjectFactory quantizer("ns3::IdentityQuantizer");
+    if (mechanism == "rr")
+    {
+        bits = 1;
+        quantizer.SetTypeId("ns3::RandomizedResponseQuantizer");
+        quantizer.Set("Epsilon", DoubleValue(epsilon / dimension));
+        quantizer.Set("Decoder", StringValue(decoder));
+    }
+    else if (mechanism == "coordinates")
+    {
+        bits = 2;
+        if (coordinates == 0)
+        {
+            coordinates = static_cast<uint32_t>(std::max(1.0, std::round(epsilon)));
+        }
+        quantizer.SetTypeId("ns3::RandomCoordinatesQuantizer");
+        quantizer.Set("Epsilon", DoubleValue(epsilon));
+        quantizer.Set("Coordinates", UintegerValue(coordinates));
+        quantizer.Set("Decoder", StringValue(decoder));
+    }
+    else if (mechanism == "laplace")
+    {
+        norm = CLIP_L1;
+        // The inverse of (2C/Delta)(e^{Delta/lambda} - 1), with lambda = 2C/Epsilon.
+        const double step = 2 * interval / ((1U << bits) - 1);
+        quantizer.SetTypeId("ns3::LaplaceQuantizer");
+        quantizer.Set("Sensitivity", DoubleValue(2 * clip));
+        quantizer.Set("Epsilon",
+                      DoubleValue(2 * clip / step * std::log1p(epsilon * step / (2 * clip))));
+    }
+    else if (mechanism == "gaussian")
+    {
+        norm = CLIP_L2;
+        const double rho = PrivacyLedger::ToRho(epsilon, PrivacyLedger().GetDelta());
+        quantizer.SetTypeId("ns3::GaussianQuantizer");
+        quantizer.Set("Sigma", DoubleValue(2 * clip / std::sqrt(2 * rho)));
+    }
+    else if (mechanism == "paper")
+    {
+        quantizer.SetTypeId("ns3::DpStochasticQuantizer");
+        quantizer.Set("Epsilon", DoubleValue(epsilon / dimension));
+    }
+    federation.SetQuantizer(quantizer.Create<Quantizer>());
+    auto rule = CreateObject<FixedInterval>();
+    rule->SetAttribute("Low", DoubleValue(-interval));
+    rule->SetAttribute("High", DoubleValue(interval));
+    NodeContainer nodes(devices);
+    federation.AddGroup(nodes, bits);
+    federation.SetDeviceAttribute("IntervalRule", PointerValue(rule));
+    federation.SetDeviceAttribute("ClipNorm", EnumValue(norm));
+    federation.SetDeviceAttribute("ClipBound", DoubleValue(clip));
+    federation.SetDeviceAttribute("Steps", UintegerValue(steps));
+    federation.SetDeviceAttribute("BatchSize", UintegerValue(batch));
+    federation.SetDeviceAttribute("LearningRate", DoubleValue(learningRate));
+    federation.SetDeviceAttribute("LearningRateDecay", DoubleValue(decay));
+    federation.SetDeviceAttribute("PrivacyBudget", DoubleValue(budget));
+    federation.SetDeviceAttribute("PrivacyBudgetOf", StringValue(budgetOf));
+    federation.SetCenterAttribute("BitBudget", StringValue("ns3::FixedBitBudget[Bits=1000000]"));
+    federation.SetCenterAttribute("Participants", UintegerValue(participants));
+    federation.SetCenterAttribute("Rounds", UintegerValue(rounds));
+    federation.SetCenterAttribute("Deadline", StringValue("1h"));
+    federation.SetCenterAttribute("JoinTimeout", StringValue("10min"));
+    federation.SetCenterAttribute("DownlinkRate", StringValue("100Mbps"));
+    federation.SetCenterAttribute("UplinkRate", StringValue("100Mbps"));
+    const uint32_t mtu = 9000;
+    const uint32_t fragmentSize = mtu - 20 - 8; // behind the headers of IPv4 and UDP
+    federation.SetCenterAttribute("FragmentSize", UintegerValue(fragmentSize));
+    federation.SetDeviceAttribute("FragmentSize", UintegerValue(fragmentSize));
+    if (!federation.Check(error))
+    {
+        cmd.Fail(error);
+    }
+
+    FederatedStarHelper star;
+    star.SetMtu(mtu);
+    star.Install(nodes, FederatedStarHelper::GetTiers(devices));
+    federation.Install(star.GetCenter(), InetSocketAddress(star.GetCenterAddress(), 4242));
+    federation.EnableProgress();
+    federation.StopWhenFinished();
+    if (!output.empty() && !federation.EnableTraces(output, error, false))
+    {
+        cmd.Fail(error);
+    }
+
+    Simulator::Run();
+    const auto traces = federation.GetTraceWriter();
+    if (!traces->IsComplete(error))
+    {
+        cmd.Fail(error);
+    }
+    FederatedResultLine result = traces->GetResult();
+    result.AddText("mechanism", mechanism);
+    result.AddReal("same_cell_epsilon", traces->GetLargestEpsilon(EPSILON_SAME_CELL));
+    federation.PrintPrivacy(std::cerr);
+    Simulator::Destroy();
+    result.Print(std::cout);
+    return 0;
+}
