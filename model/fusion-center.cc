@@ -1781,7 +1781,6 @@ FusionCenter::Summarize(RoundRecord& record)
             }
             record.deliveredBits +=
                 participant->wireBits * static_cast<double>(coordinates) / dimension;
-            m_mostAnswered = std::max(m_mostAnswered, ++participant->member->answered);
             // Who begins late was ready later than planned by as much.
             lateness = std::max(lateness, link.firstReceived - participant->slotStart - m_guard);
             if (std::isfinite(link.snr))
@@ -1800,6 +1799,10 @@ FusionCenter::Summarize(RoundRecord& record)
             link.state = PARTICIPANT_UNREACHABLE;
         }
         record.declined += link.state == PARTICIPANT_DECLINED;
+        if (link.sentFragments > 0) // what was sent may have been heard by others
+        {
+            m_mostAnswered = std::max(m_mostAnswered, ++participant->member->answered);
+        }
         record.links.push_back(link);
     }
     if (snrCount > 0)

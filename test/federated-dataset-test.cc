@@ -273,6 +273,29 @@ TEST(FederatedDataset, MnistHasItsKnownContent)
     EXPECT_NEAR(zeros / count, 0.81, 0.005);
 }
 
+TEST(FederatedDataset, PoolingAveragesSquaresOfPixels)
+{
+    // Two images of 2 x 4 pixels.
+    const FederatedDataset dataset(
+        2, 4, 3, {0, 1, 10, 20, 2, 4, 30, 41, 255, 255, 0, 0, 255, 255, 0, 1}, {2, 1});
+    const auto pooled = dataset.Pool(2);
+    EXPECT_EQ(pooled->GetRows(), 1U);
+    EXPECT_EQ(pooled->GetColumns(), 2U);
+    EXPECT_EQ(pooled->GetClasses(), 3U);
+    EXPECT_EQ(pooled->GetLabels(), dataset.GetLabels());
+    // 7/4 and 101/4, rounded
+    EXPECT_EQ(std::vector<uint8_t>(pooled->GetPixels(0), pooled->GetPixels(2)),
+              (std::vector<uint8_t>{2, 25, 255, 0}));
+    const auto same = dataset.Pool(1);
+    EXPECT_TRUE(std::equal(dataset.GetPixels(0), dataset.GetPixels(2), same->GetPixels(0)));
+    EXPECT_DEATH(dataset.Pool(4), "squares with a side of 4 do not tile images of 2 x 4");
+    EXPECT_DEATH(dataset.Pool(0), "squares with a side of 0");
+
+    const FederatedData sets = FederatedData::MakeSynthetic(1, 20, 10, 8, 8, 4).Pool(4);
+    EXPECT_EQ(sets.train->GetFeatures(), 4U);
+    EXPECT_EQ(sets.test->GetSize(), 10U);
+}
+
 TEST(FederatedDataset, SyntheticSetsDependOnTheSeedAlone)
 {
     const auto pixels = [](const FederatedDataset& data)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/boolean.h"
+#include "ns3/config.h"
 #include "ns3/federated-helper.h"
 
 #include "ns3/double.h"
@@ -295,6 +296,72 @@ TEST_F(FederatedHelpers, SayWhatDoesNotFit)
     EXPECT_EQ(Check(), "Group 2 has 17 bits, not 1 to 16.");
     m_helper = std::make_unique<FederatedHelper>();
     EXPECT_EQ(Check(), "The federation has no group of devices.");
+}
+
+TEST_F(FederatedHelpers, RefuseABudgetOfAnEpsilonThatNobodyHas)
+{
+    EXPECT_EQ(Check(), "");
+    m_helper->SetDeviceAttribute("PrivacyBudget", DoubleValue(3));
+    EXPECT_EQ(Check(),
+              "PrivacyBudget limits the basic epsilon, which an update of 2 bits does not have: "
+              "values of different cells can be told apart: no differential privacy.");
+    m_helper->SetDeviceAttribute("PrivacyBudgetOf", StringValue("same-cell"));
+    EXPECT_EQ(Check(), "");
+    m_helper->SetDeviceAttribute("IntervalRule", StringValue("ns3::MaxAbsInterval"));
+    EXPECT_EQ(Check(),
+              "PrivacyBudget limits the same-cell epsilon, which an update of 2 bits does not "
+              "have: the interval depends on the data, so nothing holds for two data sets.");
+
+    Renew();
+    m_helper->SetAlgorithm("laplacesq");
+    m_helper->SetDeviceAttribute("PrivacyBudget", DoubleValue(3));
+    EXPECT_EQ(Check(), "");
+    m_helper->SetDeviceAttribute("ClipNorm", StringValue("none"));
+    EXPECT_NE(Check(), "");
+
+    // One that was set for all devices of a program.
+    Renew();
+    Config::SetDefault("ns3::FederatedDevice::PrivacyBudget", DoubleValue(3));
+    EXPECT_NE(Check(), "");
+    Config::SetDefault("ns3::FederatedDevice::PrivacyBudget", DoubleValue(0));
+    EXPECT_EQ(Check(), "");
+}
+
+TEST_F(FederatedHelpers, SayAtTheEndWhatIsPrivate)
+{
+    const auto print = [this]()
+    {
+        std::ostringstream text;
+        m_helper->PrintPrivacy(text);
+        return text.str();
+    };
+    m_helper->SetProfile("literal");
+    InstallInStar();
+    Run();
+    EXPECT_EQ(print(),
+              "privacy: no claim: The distortion that is sent along depends on the data. (2 bits)\n"
+              "privacy: 3 answers of a device at most\n"
+              "privacy: sent without protection: the distortion of the update\n");
+    Renew();
+    m_helper->SetAlgorithm("laplacesq");
+    m_helper->SetEpsilon(1e-3);
+    m_helper->SetDeviceAttribute("PrivacyBudget", DoubleValue(0.3));
+    InstallInStar();
+    Run();
+    const std::string text = print();
+    EXPECT_NE(text.find("privacy: differential privacy, epsilon 0.148"), std::string::npos) << text;
+    EXPECT_NE(text.find("an update: Laplace noise"), std::string::npos) << text;
+    EXPECT_NE(text.find("privacy: 2 answers of a device at most, epsilon "), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("privacy: 3 of 3 devices declined 3 grants, their budget being spent\n"),
+              std::string::npos)
+        << text;
+    Renew();
+    InstallInStar();
+    Run();
+    EXPECT_NE(print().find("same-cell epsilon 0.000444, no differential privacy"),
+              std::string::npos)
+        << print();
 }
 
 TEST_F(FederatedHelpers, RunOverHubsAndOverTcpWithTheSameResult)

@@ -5,6 +5,9 @@
 #include "federated-test-folder.h"
 #include "federation.h"
 
+#include "ns3/double.h"
+#include "ns3/randomized-response-quantizer.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -161,6 +164,10 @@ TEST_F(FederatedTraceWriters, WriteARowARoundAndARowALink)
     EXPECT_EQ(table[1].at("mean_snr_db"), "") << "nobody measures it";
     EXPECT_EQ(table[1].at("mean_sigma"), "0");
     EXPECT_EQ(table[1].at("same_cell_epsilon"), "") << "floats have none";
+    EXPECT_EQ(table[1].at("true_epsilon"), "");
+    EXPECT_EQ(table[1].at("zcdp_epsilon"), "");
+    EXPECT_EQ(table[1].at("sampled_epsilon"), "");
+    EXPECT_EQ(table[1].at("declined"), "0");
     EXPECT_EQ(table[1].at("skipped"), "0");
     EXPECT_EQ(table[1].at("untouched_fraction"), "0");
     EXPECT_EQ(table[1].at("joined"), "2");
@@ -182,6 +189,47 @@ TEST_F(FederatedTraceWriters, WriteARowARoundAndARowALink)
     const Time uplink = rounds[1].links[1].lastReceived - sent[3].firstSent;
     EXPECT_NEAR(std::stod(row.at("uplink_s")), uplink.GetSeconds(), 1e-8);
     EXPECT_GT(uplink, Time(0));
+}
+
+TEST_F(FederatedTraceWriters, TellTheLargestEpsilonsAndWhoDeclined)
+{
+    BuildAndWatch(2);
+    auto quantizer = CreateObject<RandomizedResponseQuantizer>();
+    quantizer->SetAttribute("Epsilon", DoubleValue(0.01));
+    SetForAll("Quantizer", PointerValue(quantizer));
+    SetForDevices("Bits", UintegerValue(1));
+    center->SetAttribute("GroupBits", StringValue("1,1"));
+    const double update = 0.01 * static_cast<double>(task->GetDimension());
+    apps[1]->SetAttribute("PrivacyBudget", DoubleValue(update));
+    apps[0]->SetAttribute("Steps", UintegerValue(1)); // 10 of 40 samples
+    Open();
+    EXPECT_TRUE(std::isnan(writer->GetLargestEpsilon(EPSILON_BASIC))) << "nobody sent anything";
+    Run();
+    const Table table = ReadTable(folder.Read("t-rounds.csv"));
+    ASSERT_EQ(table.size(), 2U);
+    for (uint32_t round = 1; round <= 2; ++round)
+    {
+        const auto& row = table[round - 1];
+        const double zcdp = PrivacyLedger::ToEpsilon(round * update * 0.01 / 2, 1e-5);
+        // Device 1 uses all of its samples, but declines in round 2.
+        const double sampled = std::max(update, round * PrivacyLedger::Amplify(update, 0.25));
+        EXPECT_NEAR(std::stod(row.at("true_epsilon")), round * update, 1e-8);
+        EXPECT_NEAR(std::stod(row.at("zcdp_epsilon")), zcdp, 1e-8);
+        EXPECT_NEAR(std::stod(row.at("sampled_epsilon")), sampled, 1e-8);
+        EXPECT_EQ(row.at("declined"), round == 1 ? "0" : "1");
+    }
+    const Table linkTable = ReadTable(folder.Read("t-links.csv"));
+    ASSERT_EQ(linkTable.size(), 4U);
+    EXPECT_EQ(linkTable[3].at("state"), "declined");
+    EXPECT_EQ(linkTable[3].at("received_fragments"), "0");
+    EXPECT_EQ(writer->GetMostAnswers(), 2U);
+    EXPECT_EQ(writer->GetDeclined(), (std::map<uint32_t, uint32_t>{{1, 1}}));
+    std::ostringstream line;
+    writer->GetResult().Print(line);
+    EXPECT_NE(line.str().find(" true_epsilon="), std::string::npos) << line.str();
+    EXPECT_NE(line.str().find(" zcdp_epsilon="), std::string::npos) << line.str();
+    EXPECT_NE(line.str().find(" sampled_epsilon="), std::string::npos) << line.str();
+    EXPECT_NE(line.str().find(" declined=1"), std::string::npos) << line.str();
 }
 
 TEST_F(FederatedTraceWriters, JoinWhatWasSentWithWhatCame)

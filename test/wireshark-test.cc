@@ -198,6 +198,33 @@ TEST_F(Wireshark, ShowsEveryTypeOfMessageInDatagrams)
     EXPECT_EQ(Check(Capture(messages, false, 0), Write("expected", text)), 0);
 }
 
+TEST_F(Wireshark, ShowsWhyARoundEndedForADevice)
+{
+    std::string text;
+    std::vector<Bytes> messages;
+    for (uint8_t outcome = OUTCOME_SENT; outcome <= OUTCOME_BUDGET_SPENT; ++outcome)
+    {
+        messages.push_back(MakeMessage(FederatedHeader::DONE, MakeBody(DoneBody{outcome}), text));
+    }
+    const std::string capture = Capture(messages, false, 0);
+    EXPECT_EQ(Check(capture, Write("expected", text)), 0);
+    const std::string shown = Write("shown", "");
+    ASSERT_EQ(std::system(("tshark -X lua_script:" FEDERATED_SOURCE_DIR
+                           "/tools/wireshark/federated.lua -Y federated -r '" +
+                           capture + "' 2>/dev/null >'" + shown + "'")
+                              .c_str()),
+              0);
+    const std::string lines = Read("shown");
+    std::size_t last = 0;
+    for (const char* outcome :
+         {"sent", "model incomplete", "not finite", "no time", "budget spent"})
+    {
+        const std::size_t found = lines.find(outcome, last);
+        ASSERT_NE(found, std::string::npos) << outcome << " in\n" << lines;
+        last = found;
+    }
+}
+
 TEST_F(Wireshark, ShowsMessagesThatBeginAndEndAnywhereInAStream)
 {
     for (const uint32_t segmentSize : {53U, 536U})

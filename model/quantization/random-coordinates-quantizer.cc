@@ -227,6 +227,7 @@ RandomCoordinatesQuantizer::DoGetPrivacyClaim(const PrivacyContext&) const
     claim.kind = PrivacyClaim::TRUE_EPSILON;
     claim.scope = PrivacyClaim::UPDATE;
     claim.epsilon = m_coordinates * m_response.GetRealizedEpsilon();
+    claim.rho = claim.epsilon * m_response.GetRealizedEpsilon() / 2; // k answers compose
     claim.reason = "Randomized response on random coordinates of a public interval.";
     return claim;
 }
