@@ -151,12 +151,11 @@ Run(const Setting& setting, Attack& attack)
     observation.update.resize(d);
     for (const IntervalRange& range : intervals)
     {
-        setting.quantizer->Decode(
-            payload.data(),
-            range.begin,
-            range.end - range.begin,
-            setting.quantizer->GetDecoderGrid(LevelGrid(range.low, range.high, setting.bits)),
-            observation.update.data() + range.begin);
+        setting.quantizer->Decode(payload.data(),
+                                  range.begin,
+                                  range.end - range.begin,
+                                  LevelGrid(range.low, range.high, setting.bits),
+                                  observation.update.data() + range.begin);
     }
     double signal = 0;
     double noise = 0;
@@ -225,7 +224,7 @@ main(int argc, char* argv[])
                   "What is done to the update",
                   quantizerName,
                   {"none", "sq", "dp", "laplace", "rr", "optimal"});
-    cmd.AddCount("bits", "Bits of a coordinate", bits, 1, Quantizer::MAX_BITS);
+    cmd.AddCount("bits", "Bits of a coordinate; rr has one", bits, 1, Quantizer::MAX_BITS);
     cmd.AddText("interval",
                 "Where the levels are: min-max, max-abs, layer-min-max or fixed:R",
                 intervalName,
@@ -256,6 +255,10 @@ main(int argc, char* argv[])
     if (!interval)
     {
         ReadInterval(intervalName, interval);
+    }
+    if (quantizerName == "rr")
+    {
+        bits = 1;
     }
     if (modelName == "auto")
     {
