@@ -147,7 +147,10 @@ Run(const Setting& setting, Attack& attack)
     const auto intervals = setting.interval->GetIntervals(update.data(), layerEnds);
     std::vector<uint8_t> payload(setting.quantizer->GetPayloadSize(d, setting.bits));
     FederatedRandom coins(setting.seed, FederatedRandom::QUANTIZE, attack.image, attack.net);
-    setting.quantizer->Encode(update.data(), intervals, setting.bits, coins, payload.data());
+    if (!setting.quantizer->Encode(update.data(), intervals, setting.bits, coins, payload.data()))
+    {
+        observation.captured.assign(d, false); // such an update is not sent
+    }
     observation.update.resize(d);
     for (const IntervalRange& range : intervals)
     {
@@ -166,7 +169,7 @@ Run(const Setting& setting, Attack& attack)
     }
     attack.snrDb = 10 * std::log10(signal / noise);
     FederatedRandom erasures(setting.seed, FederatedRandom::LINK_NOISE, attack.image, attack.net);
-    for (std::size_t j = 0; setting.capture < 1 && j < d; ++j)
+    while (setting.capture < 1 && observation.captured.size() < d)
     {
         observation.captured.push_back(erasures.Uniform() < setting.capture);
     }
