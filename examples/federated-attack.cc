@@ -287,7 +287,7 @@ main(int argc, char* argv[])
     TypeId quantizerType;
     if (!TypeId::LookupByNameFailSafe(quantizers.at(quantizerName), &quantizerType))
     {
-        cmd.Fail("--quantizer=" + quantizerName + " is not part of this build");
+        cmd.Fail("--quantizer=" + quantizerName + " is not part of this build.");
     }
     ObjectFactory quantizerFactory;
     quantizerFactory.SetTypeId(quantizerType);
@@ -318,12 +318,12 @@ main(int argc, char* argv[])
     const auto attack = attackFactory.Create<GradientInversion>();
     if (!attack->IsApplicable(*kernel))
     {
-        cmd.Fail("--attack=" + attackName + " does not work on --model=" + modelName);
+        cmd.Fail("--attack=" + attackName + " does not work on --model=" + modelName + ".");
     }
     if (std::size_t{nets} * images > train.GetSize())
     {
         cmd.Fail("--nets=" + std::to_string(nets) + " times --images=" + std::to_string(images) +
-                 " is more than the data has");
+                 " is more than the data has.");
     }
 
     auto stream = CreateObject<UniformRandomVariable>();
