@@ -76,6 +76,7 @@ set(federated_sources
     model/wire/fragment-assembler.cc
     model/wire/fragmentation.cc
     model/wire/message-bodies.cc
+    model/wire/message-cipher.cc
     model/wire/message-stream.cc
     model/wire/socket-address.cc
 )
@@ -170,6 +171,7 @@ set(federated_headers
     model/wire/fragmentation.h
     model/wire/little-endian.h
     model/wire/message-bodies.h
+    model/wire/message-cipher.h
     model/wire/message-stream.h
     model/wire/socket-address.h
 )
@@ -202,6 +204,7 @@ set(federated_test_sources
     test/learning-task-test.cc
     test/local-trainer-test.cc
     test/message-bodies-test.cc
+    test/message-cipher-test.cc
     test/model-evaluator-test.cc
     test/model-kernel-test.cc
     test/privacy-audit-test.cc

@@ -272,6 +272,13 @@ FederatedHelper::SetProtocol(const std::string& protocol)
 }
 
 void
+FederatedHelper::SetEncryptionKey(const std::string& key)
+{
+    SetCenterAttribute("EncryptionKey", StringValue(key));
+    SetDeviceAttribute("EncryptionKey", StringValue(key));
+}
+
+void
 FederatedHelper::SetGroupAddress(Ipv4Address group, uint16_t devicePort)
 {
     m_group = group;

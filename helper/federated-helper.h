@@ -101,6 +101,12 @@ class FederatedHelper
     void SetProtocol(const std::string& protocol);
 
     /**
+     * Encrypt all messages (see MessageCipher for what that is, and what it is not).
+     * @param key Up to 32 bytes, which center and devices share; empty: no encryption.
+     */
+    void SetEncryptionKey(const std::string& key);
+
+    /**
      * Send everything to a broadcast or group address, up and down, on two ports, as on a radio
      * without acknowledgments: who sends is known by the identifier of the device. Only UDP over
      * IPv4.

@@ -97,6 +97,12 @@ FederatedDevice::GetTypeId()
                           UintegerValue(1400),
                           MakeUintegerAccessor(&FederatedDevice::m_fragmentSize),
                           MakeUintegerChecker<uint32_t>(100, MessageStream::MAX_MESSAGE))
+            .AddAttribute("EncryptionKey",
+                          "Key of up to 32 bytes under which messages are encrypted, the same for "
+                          "center and devices; empty: they are not.",
+                          StringValue(""),
+                          MakeStringAccessor(&FederatedDevice::m_encryptionKey),
+                          MakeStringChecker())
             .AddAttribute("Task",
                           "What is learned; one object for the center and all devices.",
                           PointerValue(),
@@ -441,6 +447,7 @@ FederatedDevice::StartApplication()
     // A device that comes back must not repeat the numbers of its former life.
     m_sequence = static_cast<uint32_t>(Simulator::Now().GetMilliSeconds());
     m_fragmentSequence = m_sequence;
+    m_cipher.Start(m_encryptionKey, m_id);
     Open();
 }
 
@@ -627,6 +634,11 @@ FederatedDevice::HandleStreamMessage(Ptr<MessageStream> stream,
 void
 FederatedDevice::HandleMessage(const uint8_t* message, uint32_t size, const Address& from)
 {
+    if (m_cipher.IsOn() && !m_cipher.Decrypt(message, size))
+    {
+        Drop(DROP_MALFORMED, from, size);
+        return;
+    }
     // Models by multicast reach everyone: who does not take part reads no further than the type.
     const bool wantsModel = m_session && m_session->phase == RECEIVING;
     if (!wantsModel && FederatedHeader::PeekType(message, size) == FederatedHeader::MODEL)
@@ -841,8 +853,7 @@ FederatedDevice::Repair()
             Simulator::Schedule(Spread(m_repairDelay) - quiet, &FederatedDevice::Repair, this);
         return;
     }
-    const std::size_t room =
-        (m_fragmentSize - FederatedHeader::FIXED_SIZE) / RepairBody::RANGE_SIZE;
+    const std::size_t room = (GetRoom() - FederatedHeader::FIXED_SIZE) / RepairBody::RANGE_SIZE;
     RepairBody body;
     body.ranges = session.model.GetMissing(room, session.modelFragments);
     NS_LOG_INFO("Device " << m_id << " misses fragments of the model in round " << session.round);
@@ -954,7 +965,7 @@ FederatedDevice::FinishTraining()
         update.intervals.clear(); // they would tell nothing about floats that are exact
     }
     session.fragments =
-        PlanFragments(m_task->GetDimension(), session.wireBits, update.intervals, m_fragmentSize);
+        PlanFragments(m_task->GetDimension(), session.wireBits, update.intervals, GetRoom());
     session.sent = {session.round,
                     m_id,
                     session.bits,
@@ -1161,6 +1172,10 @@ FederatedDevice::Send(FederatedHeader& header, const uint8_t* payload, std::size
     header.Seal(payload, size);
     Ptr<Packet> packet = Create<Packet>(payload, static_cast<uint32_t>(size));
     packet->AddHeader(header);
+    if (m_cipher.IsOn())
+    {
+        packet = m_cipher.Encrypt(packet);
+    }
     const uint32_t total = packet->GetSize();
     m_txTrace(packet);
     if (m_stream)

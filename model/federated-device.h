@@ -14,6 +14,7 @@
 #include "ns3/interval-rule.h"
 #include "ns3/learning-task.h"
 #include "ns3/message-bodies.h"
+#include "ns3/message-cipher.h"
 #include "ns3/message-stream.h"
 #include "ns3/privacy-ledger.h"
 #include "ns3/quantizer.h"
@@ -393,6 +394,11 @@ class FederatedDevice : public Application
      * @return whether the budget allows it.
      */
     bool CanAfford(unsigned bits) const;
+    /** @return the bytes of the largest message, before it is encrypted. */
+    uint32_t GetRoom() const
+    {
+        return m_fragmentSize - m_cipher.GetOverhead();
+    }
 
     /** Ask for missing fragments of the model, now and then. */
     void Repair();
@@ -448,6 +454,7 @@ class FederatedDevice : public Application
     Address m_multicast;           //!< Where models come in by multicast; none if invalid.
     TypeId m_protocol;             //!< UDP or TCP.
     uint32_t m_fragmentSize;       //!< Bytes of a message with our header.
+    std::string m_encryptionKey;   //!< Of all messages; empty: none.
     Ptr<LearningTask> m_task;      //!< What is learned.
     Ptr<Quantizer> m_quantizer;    //!< Makes the payload.
     Ptr<IntervalRule> m_interval;  //!< Its interval or intervals.
@@ -476,6 +483,7 @@ class FederatedDevice : public Application
     Ptr<Socket> m_socket;                //!< UDP, or TCP while it connects.
     Ptr<Socket> m_multicastSocket;       //!< UDP, for models.
     Ptr<MessageStream> m_stream;         //!< TCP.
+    MessageCipher m_cipher;              //!< Encrypts, if there is a key.
     uint32_t m_sequence = 0;             //!< Last sequence number of a control message: fewer than
                                          //!< one a millisecond, so that the next life begins above.
     uint32_t m_fragmentSequence = 0;     //!< Last sequence number of a fragment.

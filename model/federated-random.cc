@@ -51,6 +51,14 @@ FederatedRandom::FederatedRandom(uint64_t seed, Purpose purpose, uint32_t device
 {
 }
 
+FederatedRandom::FederatedRandom(const std::array<uint32_t, 8>& key,
+                                 const std::array<uint32_t, 3>& nonce)
+    : m_key(key),
+      m_block(uint64_t{nonce[0]} << 32),
+      m_nonce{nonce[1], nonce[2]}
+{
+}
+
 void
 FederatedRandom::ComputeBlocks(uint32_t* words)
 {
@@ -69,8 +77,8 @@ FederatedRandom::ComputeBlocks(uint32_t* words)
         start[12][lane] = static_cast<uint32_t>(m_block + lane);
         start[13][lane] = static_cast<uint32_t>((m_block + lane) >> 32);
     }
-    start[14] = Lanes{};
-    start[15] = Lanes{};
+    start[14] = Lanes{} + m_nonce[0];
+    start[15] = Lanes{} + m_nonce[1];
 
     Lanes x[16];
     std::copy(std::begin(start), std::end(start), x);

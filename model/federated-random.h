@@ -54,6 +54,14 @@ class FederatedRandom
                              uint32_t device = 0,
                              uint32_t round = 0);
 
+    /**
+     * The key stream of RFC 8439 with 8 rounds instead of 20, for encryption. It counts blocks in
+     * 32 bits: no more than 256 GiB may be taken.
+     * @param key The ChaCha key.
+     * @param nonce Its first word stands behind the counter of blocks.
+     */
+    FederatedRandom(const std::array<uint32_t, 8>& key, const std::array<uint32_t, 3>& nonce);
+
     /** @return the smallest word. */
     static constexpr uint32_t min()
     {
@@ -117,6 +125,7 @@ class FederatedRandom
 
     std::array<uint32_t, 8> m_key;          //!< The ChaCha key.
     uint64_t m_block = 0;                   //!< Number of the next block.
+    std::array<uint32_t, 2> m_nonce{};      //!< The last two words of the input.
     std::array<uint32_t, BUFFER> m_words{}; //!< Words of the current eight blocks.
     std::size_t m_next = BUFFER;            //!< Index of the next unused word.
 };

@@ -73,6 +73,12 @@ FusionCenter::GetTypeId()
                           UintegerValue(1400),
                           MakeUintegerAccessor(&FusionCenter::m_fragmentSize),
                           MakeUintegerChecker<uint32_t>(100, MessageStream::MAX_MESSAGE))
+            .AddAttribute("EncryptionKey",
+                          "Key of up to 32 bytes under which messages are encrypted, the same for "
+                          "center and devices; empty: they are not.",
+                          StringValue(""),
+                          MakeStringAccessor(&FusionCenter::m_encryptionKey),
+                          MakeStringChecker())
             .AddAttribute("Task",
                           "What is learned; one object for the center and all devices.",
                           PointerValue(),
@@ -432,7 +438,8 @@ FusionCenter::StartApplication()
     CheckAttributes();
     m_running = true;
     m_sequence = static_cast<uint32_t>(Simulator::Now().GetMilliSeconds());
-    m_modelPlan = PlanFragments(m_task->GetDimension(), Quantizer::FLOAT_BITS, {}, m_fragmentSize);
+    m_cipher.Start(m_encryptionKey, FederatedHeader::ALL_DEVICES);
+    m_modelPlan = PlanFragments(m_task->GetDimension(), Quantizer::FLOAT_BITS, {}, GetRoom());
     Open();
     for (auto& [device, member] : m_members)
     {
@@ -620,6 +627,11 @@ FusionCenter::HandleMessage(const uint8_t* message,
                             const Address& from,
                             const Ptr<MessageStream>& stream)
 {
+    if (m_cipher.IsOn() && !m_cipher.Decrypt(message, size))
+    {
+        Drop(DROP_MALFORMED, from, size);
+        return;
+    }
     DropReason reason = GetDropReason(m_received.Read(message, size));
     if (reason == DROP_REASONS)
     {
@@ -859,7 +871,7 @@ FusionCenter::MakeMessage(FederatedHeader& header, const uint8_t* payload, std::
     header.Seal(payload, size);
     Ptr<Packet> packet = Create<Packet>(payload, static_cast<uint32_t>(size));
     packet->AddHeader(header);
-    return packet;
+    return m_cipher.IsOn() ? m_cipher.Encrypt(packet) : packet;
 }
 
 void
@@ -885,7 +897,7 @@ FusionCenter::GetLinkQuality(uint32_t device) const
 Time
 FusionCenter::GetModelTime() const
 {
-    const std::size_t bytes = GetMessagesSize(m_modelPlan, Quantizer::FLOAT_BITS);
+    const std::size_t bytes = GetSentSize(m_modelPlan, Quantizer::FLOAT_BITS);
     return Seconds(8 * static_cast<double>(bytes) /
                    static_cast<double>(m_downlinkRate.GetBitRate()));
 }
@@ -1114,9 +1126,9 @@ FusionCenter::PlanSlots(const std::vector<uint32_t>& selected)
         if (slotLengths.count(wireBits) == 0)
         {
             const std::vector<IntervalRange> interval{{0, dimension, 0, 0}};
-            const auto plan = PlanFragments(dimension, wireBits, interval, m_fragmentSize);
+            const auto plan = PlanFragments(dimension, wireBits, interval, GetRoom());
             slotLengths[wireBits] = m_uplinkRate.CalculateBytesTxTime(
-                static_cast<uint32_t>(GetMessagesSize(plan, wireBits)));
+                static_cast<uint32_t>(GetSentSize(plan, wireBits)));
         }
         if (m_downlink == UNICAST || modelEnd == modelStart)
         {

@@ -17,6 +17,7 @@
 #include "ns3/learning-task.h"
 #include "ns3/link-noise.h"
 #include "ns3/link-probe.h"
+#include "ns3/message-cipher.h"
 #include "ns3/message-stream.h"
 #include "ns3/quantizer.h"
 #include "ns3/round-record.h"
@@ -382,9 +383,23 @@ class FusionCenter : public Application
      * @param size Size of the payload.
      * @return the message.
      */
-    static Ptr<Packet> MakeMessage(FederatedHeader& header,
-                                   const uint8_t* payload,
-                                   std::size_t size);
+    Ptr<Packet> MakeMessage(FederatedHeader& header, const uint8_t* payload, std::size_t size);
+
+    /** @return the bytes of the largest message, before it is encrypted. */
+    uint32_t GetRoom() const
+    {
+        return m_fragmentSize - m_cipher.GetOverhead();
+    }
+
+    /**
+     * @param plan The fragments of a model or update.
+     * @param bits Bits of a coordinate.
+     * @return the size of their messages as they are sent, in bytes.
+     */
+    std::size_t GetSentSize(const std::vector<Fragment>& plan, unsigned bits) const
+    {
+        return GetMessagesSize(plan, bits) + plan.size() * m_cipher.GetOverhead();
+    }
 
     /**
      * @param member Where to.
@@ -534,6 +549,7 @@ class FusionCenter : public Application
     Address m_local;                 //!< Where to listen.
     TypeId m_protocol;               //!< UDP or TCP.
     uint32_t m_fragmentSize;         //!< Bytes of a message with our header.
+    std::string m_encryptionKey;     //!< Of all messages; empty: none.
     Ptr<LearningTask> m_task;        //!< What is learned.
     Ptr<Quantizer> m_quantizer;      //!< What the devices use.
     Ptr<IntervalRule> m_interval;    //!< What the devices use; null: whatever they say.
@@ -576,6 +592,7 @@ class FusionCenter : public Application
     std::map<Address, uint32_t> m_strangers; //!< Connections of an address that did not join.
     std::map<uint32_t, Member> m_members;    //!< By identifier.
     uint32_t m_joined = 0;                   //!< Members that joined.
+    MessageCipher m_cipher;                  //!< Encrypts, if there is a key.
     uint32_t m_sequence = 0;                 //!< Last sequence number used.
     std::vector<float> m_model;              //!< w.
     std::vector<float> m_before;             //!< w before the last fusion, should that overflow.

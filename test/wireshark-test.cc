@@ -8,6 +8,7 @@
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/message-bodies.h"
+#include "ns3/message-cipher.h"
 #include "ns3/node-container.h"
 #include "ns3/packet.h"
 #include "ns3/point-to-point-helper.h"
@@ -103,6 +104,28 @@ MakeMessages(std::string& text)
     };
     messages.back().back() ^= 0x10;
     text[text.size() - 2] = '0';
+    return messages;
+}
+
+/**
+ * @param [in,out] text Gets a line for each.
+ * @return the same, encrypted.
+ */
+std::vector<Bytes>
+MakeEncrypted(std::string& text)
+{
+    std::string plain;
+    std::vector<Bytes> messages = MakeMessages(plain);
+    MessageCipher cipher;
+    cipher.Start("a secret", 7);
+    for (Bytes& message : messages)
+    {
+        const auto packet =
+            cipher.Encrypt(Create<Packet>(message.data(), static_cast<uint32_t>(message.size())));
+        message.resize(packet->GetSize());
+        packet->CopyData(message.data(), packet->GetSize());
+        text += "255\n"; // all that is known
+    }
     return messages;
 }
 
@@ -234,4 +257,13 @@ TEST_F(Wireshark, ShowsMessagesThatBeginAndEndAnywhereInAStream)
         const std::string capture = Capture(messages, true, segmentSize);
         EXPECT_EQ(Check(capture, Write("expected", text)), 0);
     }
+}
+
+TEST_F(Wireshark, ShowsEncryptedMessagesAsSuch)
+{
+    std::string text;
+    const auto messages = MakeEncrypted(text);
+    const std::string expected = Write("expected", text);
+    EXPECT_EQ(Check(Capture(messages, false, 0), expected), 0);
+    EXPECT_EQ(Check(Capture(messages, true, 536), expected), 0);
 }

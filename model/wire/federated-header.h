@@ -79,6 +79,7 @@ class FederatedHeader : public Header
         READ_CHECKSUM,  //!< The checksum is wrong: damaged or tampered with.
     };
 
+    static constexpr uint8_t ENCRYPTED = 255;           //!< Where the type stands: MessageCipher.
     static constexpr uint8_t VERSION = 1;               //!< Of the protocol.
     static constexpr std::size_t FIXED_SIZE = 44;       //!< Bytes without intervals.
     static constexpr std::size_t INTERVAL_SIZE = 12;    //!< Bytes an interval.

@@ -13,11 +13,14 @@ local INTERVAL_SIZE = 12
 local MAX_SIZE = FIXED_SIZE + 255 * INTERVAL_SIZE + 65535
 local ALL_DEVICES = 0xffffffff
 local PORT_TYPE_TCP = 2
+local CLEAR_SIZE = 16 -- of an encrypted message (the diagram is in model/wire/message-cipher.h)
 
 local JOIN, LEAVE, GRANT, ACK, MODEL, UPDATE, REPAIR, DONE = 1, 2, 3, 4, 5, 6, 7, 8
+local ENCRYPTED = 255
 local types = {
     [JOIN] = "join", [LEAVE] = "leave", [GRANT] = "grant", [ACK] = "ack",
     [MODEL] = "model", [UPDATE] = "update", [REPAIR] = "repair", [DONE] = "done",
+    [ENCRYPTED] = "encrypted",
 }
 local outcomes = {
     [0] = "sent", [1] = "model incomplete", [2] = "not finite", [3] = "no time",
@@ -59,6 +62,9 @@ local f = {
     repair_count = ProtoField.uint32("federated.repair.count", "Missing fragments"),
     outcome = ProtoField.uint8("federated.done.outcome", "Outcome", base.DEC, outcomes),
     payload = ProtoField.bytes("federated.payload", "Payload"),
+    sender = ProtoField.uint32("federated.encrypted.sender", "Sender"),
+    number = ProtoField.uint64("federated.encrypted.number", "Number of the message"),
+    ciphertext = ProtoField.bytes("federated.encrypted.message", "Encrypted message"),
 }
 federated.fields = f
 local bad_checksum = ProtoExpert.new("federated.checksum.bad", "bad checksum",
@@ -164,9 +170,29 @@ local function show(pinfo, text)
     end
 end
 
+-- A message of which nothing is known but its size and who sent it.
+local function dissect_encrypted(tvb, pinfo, tree)
+    local sender = tvb(4, 4):uint()
+    local name = sender == ALL_DEVICES and "center" or "device " .. sender
+    local text = string.format("encrypted, %s, %u bytes", name, tvb:reported_len())
+    show(pinfo, text)
+    local top = tree:add(federated, tvb(), "Federated Learning, " .. text)
+    top:add(f.version, tvb(2, 1))
+    top:add(f.type, tvb(3, 1))
+    top:add(f.sender, tvb(4, 4)):append_text(" (" .. name .. ")")
+    top:add(f.number, tvb(8, 8))
+    if tvb:len() > CLEAR_SIZE then
+        top:add(f.ciphertext, tvb(CLEAR_SIZE))
+    end
+end
+
 -- Dissect one message, which is all of tvb.
 local function dissect_message(tvb, pinfo, tree)
     local size = tvb:len()
+    if size >= CLEAR_SIZE and tvb:raw(0, 2) == "FL" and tvb(3, 1):uint() == ENCRYPTED then
+        dissect_encrypted(tvb, pinfo, tree)
+        return
+    end
     if size < FIXED_SIZE or tvb:raw(0, 2) ~= "FL" then
         show(pinfo, "[not a message]")
         tree:add(federated, tvb(), "Federated Learning [not a message]")
