@@ -266,13 +266,16 @@ set(federated_wifi_sources
     helper/federated-wifi-energy-helper.cc
     helper/federated-wifi-helper.cc
     model/channel/wifi-link-probe.cc
+    model/privacy/eavesdropper.cc
 )
 set(federated_wifi_headers
     helper/federated-wifi-energy-helper.h
     helper/federated-wifi-helper.h
     model/channel/wifi-link-probe.h
+    model/privacy/eavesdropper.h
 )
 set(federated_wifi_tests
+    test/eavesdropper-test.cc
     test/wifi-energy-test.cc
     test/wifi-federation-test.cc
     test/wifi-link-probe-test.cc

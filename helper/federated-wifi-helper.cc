@@ -5,6 +5,7 @@
 #include "ns3/abort.h"
 #include "ns3/arp-cache.h"
 #include "ns3/boolean.h"
+#include "ns3/constant-position-mobility-model.h"
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
@@ -17,6 +18,7 @@
 #include "ns3/node.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/pointer.h"
+#include "ns3/propagation-delay-model.h"
 #include "ns3/ssid.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
@@ -28,6 +30,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <sstream>
 
 namespace ns3
@@ -37,7 +40,9 @@ namespace
 {
 
 constexpr int64_t DEFAULT_STREAM = 100000;
-const char* const CELL = "10.1.0.0"; // 10.1.0.1 is the access point
+constexpr int64_t LISTENER_STREAM = 1000000000; // above those of any federation
+constexpr int64_t LISTENER_STREAMS = 100;       // of each listener
+const char* const CELL = "10.1.0.0";            // 10.1.0.1 is the access point
 const char* const CELL_MASK = "255.255.0.0";
 const char* const CELL_BROADCAST = "10.1.255.255";
 const char* const MULTICAST_GROUP = "239.255.42.42";
@@ -62,6 +67,53 @@ AddArpEntry(NetDevice* device, Ipv4Address address, Address mac)
 
 } // namespace
 
+/**
+ * @ingroup federated
+ * @brief Fading that draws for listeners from other streams than for everybody else: ns-3 draws for
+ * each receiver in turn, so that one more would change what all others receive.
+ */
+class FederatedWifiHelper::ListenerFading : public PropagationLossModel
+{
+  public:
+    /** @param others What everybody else experiences. */
+    void SetOthers(const Ptr<PropagationLossModel>& others)
+    {
+        m_others = others;
+    }
+
+    /**
+     * @param listener Who listens.
+     * @param fading What it experiences.
+     */
+    void Add(const Ptr<MobilityModel>& listener, const Ptr<PropagationLossModel>& fading)
+    {
+        m_listeners[PeekPointer(listener)] = fading;
+    }
+
+  protected:
+    void DoDispose() override
+    {
+        m_others = nullptr;
+        m_listeners.clear();
+        PropagationLossModel::DoDispose();
+    }
+
+  private:
+    double DoCalcRxPower(double power, Ptr<MobilityModel> a, Ptr<MobilityModel> b) const override
+    {
+        const auto found = m_listeners.find(PeekPointer(b));
+        return (found == m_listeners.end() ? m_others : found->second)->CalcRxPower(power, a, b);
+    }
+
+    int64_t DoAssignStreams(int64_t stream) override
+    {
+        return m_others->AssignStreams(stream);
+    }
+
+    Ptr<PropagationLossModel> m_others;                                    //!< Of everybody else.
+    std::map<const MobilityModel*, Ptr<PropagationLossModel>> m_listeners; //!< By receiver.
+};
+
 FederatedWifiHelper::FederatedWifiHelper()
     : m_manager("ns3::IdealWifiManager"),
       m_addBaTimeout(MilliSeconds(500)),
@@ -70,6 +122,8 @@ FederatedWifiHelper::FederatedWifiHelper()
       m_queueDelay(Seconds(10))
 {
 }
+
+FederatedWifiHelper::~FederatedWifiHelper() = default;
 
 void
 FederatedWifiHelper::SetMode(const std::string& mode)
@@ -246,6 +300,38 @@ FederatedWifiHelper::Tune(const Ptr<NetDevice>& device) const
     }
 }
 
+Ptr<PropagationLossModel>
+FederatedWifiHelper::MakeFading() const
+{
+    return CreateObjectWithAttributes<NakagamiPropagationLossModel>(
+        "m0", DoubleValue(m_fading), "m1", DoubleValue(m_fading), "m2", DoubleValue(m_fading));
+}
+
+NetDeviceContainer
+FederatedWifiHelper::InstallRadios(const NodeContainer& nodes,
+                                   const std::string& mac,
+                                   uint32_t mcs,
+                                   double power)
+{
+    WifiHelper wifi;
+    wifi.SetStandard(WIFI_STANDARD_80211ac);
+    const StringValue mode("VhtMcs" + std::to_string(mcs));
+    if (m_adhoc)
+    {
+        wifi.SetRemoteStationManager(
+            "ns3::ConstantRateWifiManager", "DataMode", mode, "NonUnicastMode", mode);
+    }
+    else
+    {
+        wifi.SetRemoteStationManager(m_manager, "NonUnicastMode", mode);
+    }
+    m_phy.Set("TxPowerStart", DoubleValue(power));
+    m_phy.Set("TxPowerEnd", DoubleValue(power));
+    WifiMacHelper macs;
+    macs.SetType(m_adhoc ? "ns3::AdhocWifiMac" : mac, "Ssid", SsidValue(Ssid("federated")));
+    return wifi.Install(m_phy, macs, nodes);
+}
+
 void
 FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& accessPoint)
 {
@@ -253,21 +339,16 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
     NS_ABORT_MSG_IF(m_wired && m_adhoc, "FederatedWifiHelper: ad hoc, the center is in the cell");
     m_accessPoint = accessPoint;
 
-    YansWifiChannelHelper channel;
-    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
-    channel.AddPropagationLoss(
-        "ns3::LogDistancePropagationLossModel", "Exponent", DoubleValue(m_exponent));
+    m_channel = CreateObject<YansWifiChannel>();
+    m_channel->SetPropagationDelayModel(CreateObject<ConstantSpeedPropagationDelayModel>());
+    m_pathLoss = CreateObjectWithAttributes<LogDistancePropagationLossModel>(
+        "Exponent", DoubleValue(m_exponent));
     if (m_fading > 0)
     {
-        channel.AddPropagationLoss("ns3::NakagamiPropagationLossModel",
-                                   "m0",
-                                   DoubleValue(m_fading),
-                                   "m1",
-                                   DoubleValue(m_fading),
-                                   "m2",
-                                   DoubleValue(m_fading));
+        m_fadingLoss = MakeFading();
+        m_pathLoss->SetNext(m_fadingLoss);
     }
-    m_channel = channel.Create();
+    m_channel->SetPropagationLossModel(m_pathLoss);
     m_phy.SetChannel(m_channel);
     m_phy.SetPcapDataLinkType(WifiPhyHelper::DLT_IEEE802_11_RADIO);
     m_phy.Set("RxSensitivity", DoubleValue(-130)); // what is weaker leaves no trace at all
@@ -295,29 +376,8 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
         m_phy.DisablePreambleDetectionModel();
     }
 
-    WifiHelper wifi;
-    wifi.SetStandard(WIFI_STANDARD_80211ac);
-    WifiMacHelper mac;
-    const auto install =
-        [&](const NodeContainer& nodes, const char* type, uint32_t mcs, double power)
-    {
-        const StringValue mode("VhtMcs" + std::to_string(mcs));
-        if (m_adhoc)
-        {
-            wifi.SetRemoteStationManager(
-                "ns3::ConstantRateWifiManager", "DataMode", mode, "NonUnicastMode", mode);
-        }
-        else
-        {
-            wifi.SetRemoteStationManager(m_manager, "NonUnicastMode", mode);
-        }
-        m_phy.Set("TxPowerStart", DoubleValue(power));
-        m_phy.Set("TxPowerEnd", DoubleValue(power));
-        mac.SetType(m_adhoc ? "ns3::AdhocWifiMac" : type, "Ssid", SsidValue(Ssid("federated")));
-        return wifi.Install(m_phy, mac, nodes);
-    };
-    m_devices = install(devices, "ns3::StaWifiMac", m_mcs, m_txPower);
-    m_receiver = install(m_accessPoint, "ns3::ApWifiMac", m_downlinkMcs, m_centerTxPower);
+    m_devices = InstallRadios(devices, "ns3::StaWifiMac", m_mcs, m_txPower);
+    m_receiver = InstallRadios(m_accessPoint, "ns3::ApWifiMac", m_downlinkMcs, m_centerTxPower);
     if (!m_adhoc)
     {
         for (uint32_t i = 0; i < m_devices.GetN(); ++i)
@@ -448,6 +508,52 @@ FederatedWifiHelper::SetUp(FederatedHelper& federation)
     }
     federation.SetProbe(m_probe);
     federation.SetDistanceReference(m_accessPoint);
+}
+
+Ptr<NetDevice>
+FederatedWifiHelper::AddListener(const Ptr<Node>& node)
+{
+    NS_ABORT_MSG_IF(!m_accessPoint, "FederatedWifiHelper: AddListener comes before Install");
+    NS_ABORT_MSG_IF(node->GetObject<Ipv4>(),
+                    "FederatedWifiHelper: a listener with IP would answer ARP");
+    const auto mobility = node->GetObject<MobilityModel>();
+    NS_ABORT_MSG_IF(!mobility, "FederatedWifiHelper: the node of a listener has no position");
+    // Without access point a radio does not look for one; what it could send with, it never uses.
+    const NetDeviceContainer radio = InstallRadios(node, "ns3::AdhocWifiMac", m_mcs, m_txPower);
+    int64_t stream = LISTENER_STREAM + LISTENER_STREAMS * m_listeners++;
+    stream += WifiHelper().AssignStreams(radio, stream);
+    if (m_fadingLoss)
+    {
+        if (!m_listenerFading)
+        {
+            m_listenerFading = CreateObject<ListenerFading>();
+            m_listenerFading->SetOthers(m_fadingLoss);
+            m_pathLoss->SetNext(m_listenerFading);
+        }
+        const auto fading = MakeFading();
+        fading->AssignStreams(stream);
+        m_listenerFading->Add(mobility, fading);
+    }
+    return radio.Get(0);
+}
+
+Ptr<Eavesdropper>
+FederatedWifiHelper::AddEavesdropper(const Vector& position, const FederatedHelper& federation)
+{
+    const auto center = federation.GetCenter();
+    NS_ABORT_MSG_IF(!center, "FederatedWifiHelper: AddEavesdropper comes before Install");
+    const auto node = CreateObject<Node>();
+    const auto place = CreateObject<ConstantPositionMobilityModel>();
+    place->SetPosition(position);
+    node->AggregateObject(place);
+    AddListener(node);
+    PointerValue quantizer;
+    center->GetAttribute("Quantizer", quantizer);
+    const auto eavesdropper = CreateObject<Eavesdropper>();
+    eavesdropper->SetAttribute("Dimension", UintegerValue(federation.GetTask()->GetDimension()));
+    eavesdropper->SetAttribute("Quantizer", quantizer);
+    node->AddApplication(eavesdropper);
+    return eavesdropper;
 }
 
 Ptr<Node>

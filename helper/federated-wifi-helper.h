@@ -5,10 +5,13 @@
 
 #include "federated-helper.h"
 
+#include "ns3/eavesdropper.h"
 #include "ns3/ipv4-address.h"
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
 #include "ns3/nstime.h"
+#include "ns3/propagation-loss-model.h"
+#include "ns3/vector.h"
 #include "ns3/wifi-link-probe.h"
 #include "ns3/yans-wifi-helper.h"
 
@@ -59,6 +62,7 @@ class FederatedWifiHelper
     static constexpr uint16_t DEVICE_PORT = 4243; //!< Port of devices, where groups are used.
 
     FederatedWifiHelper();
+    ~FederatedWifiHelper();
 
     /** @param mode adhoc or infrastructure. */
     void SetMode(const std::string& mode);
@@ -150,6 +154,23 @@ class FederatedWifiHelper
      */
     void SetUp(FederatedHelper& federation);
 
+    /**
+     * Put a radio into the cell that only listens, after Install(). It is like the others, never
+     * sends, and disturbs nobody: its fading and errors have random streams of their own, so that
+     * the federation does what it does without it.
+     * @param node A node with a position, without IP.
+     * @return the radio.
+     */
+    Ptr<NetDevice> AddListener(const Ptr<Node>& node);
+
+    /**
+     * Let somebody listen to a federation, after both were installed.
+     * @param position Where; the node of the application can be moved.
+     * @param federation The federation, whose dimension and quantizer are public.
+     * @return the application, on a node of its own.
+     */
+    Ptr<Eavesdropper> AddEavesdropper(const Vector& position, const FederatedHelper& federation);
+
     /** @return the node of the center. */
     Ptr<Node> GetCenter() const;
 
@@ -198,6 +219,23 @@ class FederatedWifiHelper
     int64_t AssignStreams(int64_t stream);
 
   private:
+    class ListenerFading;
+
+    /** @return fading with the shape that was set, and random streams of its own. */
+    Ptr<PropagationLossModel> MakeFading() const;
+
+    /**
+     * @param nodes Where.
+     * @param mac TypeId of the MAC.
+     * @param mcs MCS of group-addressed frames, and ad hoc of all.
+     * @param power In dBm.
+     * @return radios.
+     */
+    NetDeviceContainer InstallRadios(const NodeContainer& nodes,
+                                     const std::string& mac,
+                                     uint32_t mcs,
+                                     double power);
+
     /**
      * Set what holds for the queues and timers of a radio.
      * @param device The radio.
@@ -240,14 +278,18 @@ class FederatedWifiHelper
     bool m_staticArp = true;        //!< Whether ARP caches are filled.
 
     // State
-    YansWifiPhyHelper m_phy;        //!< Writes captures.
-    Ptr<YansWifiChannel> m_channel; //!< The cell.
-    Ptr<Node> m_accessPoint;        //!< At the receiving radio.
-    Ptr<Node> m_center;             //!< Where the center is.
-    Ipv4Address m_centerAddress;    //!< Its address.
-    NetDeviceContainer m_devices;   //!< Radios of the devices.
-    NetDeviceContainer m_receiver;  //!< Radio of the access point.
-    Ptr<WifiLinkProbe> m_probe;     //!< At the receiving radio.
+    YansWifiPhyHelper m_phy;                //!< Writes captures.
+    Ptr<YansWifiChannel> m_channel;         //!< The cell.
+    Ptr<PropagationLossModel> m_pathLoss;   //!< Its path loss.
+    Ptr<PropagationLossModel> m_fadingLoss; //!< Its fading; may be null.
+    Ptr<ListenerFading> m_listenerFading;   //!< Around it, if anybody listens.
+    uint32_t m_listeners = 0;               //!< How many do.
+    Ptr<Node> m_accessPoint;                //!< At the receiving radio.
+    Ptr<Node> m_center;                     //!< Where the center is.
+    Ipv4Address m_centerAddress;            //!< Its address.
+    NetDeviceContainer m_devices;           //!< Radios of the devices.
+    NetDeviceContainer m_receiver;          //!< Radio of the access point.
+    Ptr<WifiLinkProbe> m_probe;             //!< At the receiving radio.
 };
 
 } // namespace ns3

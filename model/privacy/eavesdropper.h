@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef EAVESDROPPER_H
+#define EAVESDROPPER_H
+
+#include "ns3/application.h"
+#include "ns3/drop-reason.h"
+#include "ns3/federated-header.h"
+#include "ns3/fragment-assembler.h"
+#include "ns3/quantizer.h"
+#include "ns3/traced-callback.h"
+#include "ns3/wifi-phy.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief Listens to a federation with a wifi radio, and puts together what its radio could decode:
+ * the model w^t and the update of each device, with gaps.
+ *
+ * It hears the frames that the radio of its node decodes, whomever they are for, alone or in an
+ * A-MPDU or A-MSDU, and reads them down to our messages: 802.11, LLC/SNAP, IPv4, UDP. (IPv6, TCP,
+ * fragments of IP and what 802.11 protects are counted, not read.) It sends nothing and needs no
+ * IP: on a node with a radio alone, nobody can notice it. It knows what is public: the protocol,
+ * the dimension of the model and the quantizer. Bytes may be anything; what it allocates follows
+ * from its attributes, never from what a header claims.
+ *
+ * It keeps the round that it hears of last, and of earlier ones the model, whose values stand
+ * for what it missed of the next. A round is over when it hears of a later one, when EndRound() is
+ * called, or when the application stops; RoundOverheard then tells what it has of each device.
+ *
+ * Several of them can share notes: each then learns, message by message, what the others' radios
+ * decoded. One without a node is a notebook.
+ * @code
+    auto notebook = CreateObject<Eavesdropper>(); // with Dimension and Quantizer
+    first->ShareWith(notebook);
+    second->ShareWith(notebook);
+   @endcode
+ */
+class Eavesdropper : public Application
+{
+  public:
+    /** Why a frame was not read. */
+    enum Unread : uint8_t
+    {
+        UNREAD_NOT_DATA,   //!< Management, control, or no data.
+        UNREAD_PROTECTED,  //!< Encrypted by 802.11.
+        UNREAD_NOT_IPV4,   //!< Another protocol: ARP, IPv6.
+        UNREAD_NOT_UDP,    //!< Another protocol over IPv4: TCP.
+        UNREAD_FRAGMENTED, //!< A fragment of 802.11 or IPv4.
+        UNREAD_TRUNCATED,  //!< Shorter than its headers say.
+        UNREAD_FOREIGN,    //!< A datagram of something else.
+        UNREAD_ENCRYPTED,  //!< One of our messages, encrypted: size and time are all it tells.
+        UNREAD_REASONS,    //!< How many reasons there are.
+    };
+
+    /** What was overheard of a device in a round that is over. */
+    struct CaptureRecord
+    {
+        uint32_t round = 0;        //!< The round.
+        uint32_t device = 0;       //!< The device.
+        unsigned wireBits = 0;     //!< Bits of a coordinate; 0 if no fragment was captured.
+        double updateFraction = 0; //!< Coordinates of its update that were captured, 0 to 1.
+        double modelFraction = 0;  //!< Coordinates of w^t that were captured in this round.
+        uint32_t fragments = 0;    //!< Fragments of the update that were captured.
+        uint32_t planned = 0;      //!< Fragments that it has; 0 if that is unknown.
+        uint32_t frames = 0;       //!< Frames with fragments of it, repeats included.
+        double snr = std::numeric_limits<double>::quiet_NaN(); //!< Mean of these frames, linear;
+                                                               //!< those that failed are unknown.
+    };
+
+    /**
+     * TracedCallback signature of RoundOverheard.
+     * @param record What was overheard.
+     */
+    using RoundOverheardTracedCallback = void (*)(const CaptureRecord& record);
+
+    /**
+     * TracedCallback signature of Unread.
+     * @param reason Why.
+     * @param size Bytes of the frame, or of the message if it is encrypted.
+     */
+    using UnreadTracedCallback = void (*)(Unread reason, uint32_t size);
+
+    /**
+     * TracedCallback signature of Drop.
+     * @param reason Why.
+     * @param size Bytes of the message.
+     */
+    using DropTracedCallback = void (*)(DropReason reason, uint32_t size);
+
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    /**
+     * @param reason A reason.
+     * @return its name, in lower case.
+     */
+    static const char* GetUnreadName(Unread reason);
+
+    Eavesdropper();
+    ~Eavesdropper() override;
+
+    /**
+     * Tell somebody all that this one's own radio decodes from now on.
+     * @param other Who learns; may share with this one as well.
+     */
+    void ShareWith(const Ptr<Eavesdropper>& other);
+
+    /**
+     * Tell it a model that is known from elsewhere, such as the first one, which is public.
+     * @param model The coordinates.
+     */
+    void SetModel(std::vector<float> model);
+
+    /** End the round, if there is one: what comes of it later does not count. */
+    void EndRound();
+
+    /** @return the round that was heard of last; 0 if none was. */
+    uint32_t GetRound() const;
+
+    /** @return the devices that were heard of in the round, and those of the attribute Devices. */
+    std::vector<uint32_t> GetDevices() const;
+
+    /**
+     * @param device A device.
+     * @return what was overheard of it in the round so far.
+     */
+    CaptureRecord GetRecord(uint32_t device) const;
+
+    /**
+     * @param device A device.
+     * @param [out] update Its update as the center would decode it, 0 where nothing was captured.
+     * @param [out] captured Which coordinates were captured.
+     * @return whether any was.
+     */
+    bool GetUpdate(uint32_t device, std::vector<float>& update, std::vector<bool>& captured) const;
+
+    /**
+     * @param [out] model w^t; what was not captured has its last known value, 0 if there is none.
+     * @param [out] known Which coordinates were captured, now or earlier, or told by SetModel().
+     * @return whether any is.
+     */
+    bool GetModel(std::vector<float>& model, std::vector<bool>& known) const;
+
+    /**
+     * @param reason A reason.
+     * @return how many frames were not read for it.
+     */
+    uint64_t GetUnread(Unread reason) const;
+
+    /**
+     * @param reason A reason.
+     * @return how many messages were read but not used for it.
+     */
+    uint64_t GetDropped(DropReason reason) const;
+
+    /** @return frames that the radio decoded, all kinds. */
+    uint64_t GetFrames() const;
+
+    /** @return how much memory models and updates take, in bytes. */
+    std::size_t GetBufferedBytes() const;
+
+    /**
+     * Hear a frame. The radio of the node calls this.
+     * @param frame 802.11 header and what follows; any bytes.
+     * @param size How many.
+     * @param snr Linear.
+     */
+    void HearFrame(const uint8_t* frame, std::size_t size, double snr);
+
+    /**
+     * Hear a datagram: the payload of UDP.
+     * @param message Any bytes.
+     * @param size How many.
+     * @param snr Linear.
+     */
+    void HearMessage(const uint8_t* message, std::size_t size, double snr);
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    /** What was captured of a device. */
+    struct Capture
+    {
+        std::unique_ptr<FragmentAssembler> update; //!< Its update; null before its first fragment.
+        unsigned wireBits = 0;                     //!< Bits of a coordinate of it.
+        uint32_t frames = 0;                       //!< Frames with fragments.
+        double snrSum = 0;                         //!< Over these frames.
+    };
+
+    void StartApplication() override;
+    void StopApplication() override;
+
+    /**
+     * MonitorSnifferRx.
+     * @param packet A frame that was decoded; of an A-MPDU, with its delimiter.
+     * @param frequency Of the channel, in MHz.
+     * @param txVector How it was sent.
+     * @param info Whether it is of an A-MPDU.
+     * @param signalNoise In dBm.
+     * @param staId To whom in a multi-user PPDU.
+     */
+    void Sniff(Ptr<const Packet> packet,
+               uint16_t frequency,
+               WifiTxVector txVector,
+               MpduInfo info,
+               SignalNoiseDbm signalNoise,
+               uint16_t staId);
+
+    /**
+     * Hear what LLC/SNAP begins.
+     * @param bytes Any bytes.
+     * @param size How many.
+     * @param snr Linear.
+     * @return why it was not read, UNREAD_REASONS if it was.
+     */
+    Unread HearPacket(const uint8_t* bytes, std::size_t size, double snr);
+
+    /**
+     * Use a message.
+     * @param message Any bytes.
+     * @param size How many.
+     * @param snr Linear.
+     * @return why it is dropped, DROP_REASONS if it is not.
+     */
+    DropReason Use(const uint8_t* message, std::size_t size, double snr);
+
+    /**
+     * Count and trace a frame that was not read.
+     * @param reason Why.
+     * @param size Bytes.
+     */
+    void CountUnread(Unread reason, std::size_t size);
+
+    /**
+     * Forget a round, apart from its model.
+     * @param round The next one.
+     */
+    void BeginRound(uint32_t round);
+
+    /**
+     * @param device A device.
+     * @return what was captured of it; nullptr if it is not to be kept.
+     */
+    Capture* FindCapture(uint32_t device);
+
+    /**
+     * @param list The devices to watch, with commas between.
+     */
+    void SetWatched(std::string list);
+
+    /** @return the attribute Devices. */
+    std::string GetWatched() const;
+
+    // Attributes
+    uint32_t m_dimension;       //!< d.
+    Ptr<Quantizer> m_quantizer; //!< That the devices use.
+    std::string m_watchedText;  //!< The devices to watch.
+    uint32_t m_maxDevices;      //!< Largest number of devices to remember.
+
+    // State
+    Ptr<WifiPhy> m_phy;                              //!< That it listens with.
+    std::vector<uint32_t> m_watched;                 //!< Devices to watch; empty: all.
+    std::vector<Ptr<Eavesdropper>> m_others;         //!< Who learns what this one hears.
+    uint32_t m_round = 0;                            //!< Heard of last.
+    bool m_over = false;                             //!< Whether that one is over.
+    std::map<uint32_t, Capture> m_captures;          //!< By device.
+    std::unique_ptr<FragmentAssembler> m_model;      //!< w^t, if any of it was captured.
+    std::vector<float> m_lastModel;                  //!< Values known before; may be empty.
+    std::vector<bool> m_lastKnown;                   //!< Which of them are.
+    FederatedHeader m_header;                        //!< Of the message that is being read.
+    std::vector<uint8_t> m_bytes;                    //!< The frame that is being read.
+    uint64_t m_frames = 0;                           //!< Decoded by the radio.
+    std::array<uint64_t, UNREAD_REASONS> m_unread{}; //!< Frames not read.
+    DropCounters m_drops{};                          //!< Messages not used.
+
+    // Trace sources
+    TracedCallback<const CaptureRecord&> m_roundTrace; //!< RoundOverheard.
+    TracedCallback<Unread, uint32_t> m_unreadTrace;    //!< Unread.
+    TracedCallback<DropReason, uint32_t> m_dropTrace;  //!< Drop.
+};
+
+} // namespace ns3
+
+#endif // EAVESDROPPER_H
