@@ -1,5 +1,6 @@
 # The one list of files, for all three builds. The wscript reads it too: one path a line.
 set(federated_sources
+    helper/federated-attack-options.cc
     helper/federated-command-line.cc
     helper/federated-helper.cc
     helper/federated-output-file.cc
@@ -83,6 +84,7 @@ set(federated_sources
 
 # Headers that others may include; those that only a .cc beside them includes are not listed.
 set(federated_headers
+    helper/federated-attack-options.h
     helper/federated-command-line.h
     helper/federated-helper.h
     helper/federated-output-file.h
@@ -281,6 +283,7 @@ set(federated_wifi_tests
     test/wifi-link-probe-test.cc
 )
 set(federated_wifi_examples
+    federated-eavesdropper
     federated-wifi
 )
 

@@ -361,6 +361,12 @@ class FederatedDevice : public Application
     /** Send a JOIN. */
     void Join();
 
+    /** @return the bytes of the largest message, before it is encrypted. */
+    uint32_t GetRoom() const
+    {
+        return m_fragmentSize - m_cipher.GetOverhead();
+    }
+
     /**
      * Send a message to the center.
      * @param header Its header, which is sealed here.
@@ -394,11 +400,6 @@ class FederatedDevice : public Application
      * @return whether the budget allows it.
      */
     bool CanAfford(unsigned bits) const;
-    /** @return the bytes of the largest message, before it is encrypted. */
-    uint32_t GetRoom() const
-    {
-        return m_fragmentSize - m_cipher.GetOverhead();
-    }
 
     /** Ask for missing fragments of the model, now and then. */
     void Repair();

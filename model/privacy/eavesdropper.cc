@@ -88,6 +88,12 @@ Eavesdropper::GetTypeId()
                           PointerValue(),
                           MakePointerAccessor(&Eavesdropper::m_quantizer),
                           MakePointerChecker<Quantizer>())
+            .AddAttribute("Bits",
+                          "Resolution b of devices whose grant was not heard; 0: as many as the "
+                          "bits of a coordinate on the wire, which most quantizers have.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&Eavesdropper::m_bits),
+                          MakeUintegerChecker<uint32_t>(0, Quantizer::MAX_BITS))
             .AddAttribute("Devices",
                           "Devices to watch, with commas between; empty: all.",
                           StringValue(""),
@@ -396,6 +402,10 @@ Eavesdropper::Use(const uint8_t* message, std::size_t size, double snr)
     {
         return DROP_UNSELECTED;
     }
+    if (m_header.type == FederatedHeader::GRANT)
+    {
+        capture->bits = m_header.bits;
+    }
     if (m_header.type != FederatedHeader::UPDATE)
     {
         return DROP_REASONS; // it tells that the device takes part
@@ -526,9 +536,11 @@ Eavesdropper::GetUpdate(uint32_t device,
         return false;
     }
     const Capture& capture = found->second;
-    const unsigned bits = std::min(capture.wireBits, unsigned{Quantizer::MAX_BITS});
+    unsigned bits = std::min(capture.wireBits, unsigned{Quantizer::MAX_BITS});
+    bits = capture.bits > 0 ? capture.bits : m_bits > 0 ? m_bits : bits;
     DeliveredUpdate delivered;
-    if (!capture.update->FillDelivered(*m_quantizer, bits, delivered))
+    if (bits > Quantizer::MAX_BITS || m_quantizer->GetWireBits(bits) != capture.wireBits ||
+        !capture.update->FillDelivered(*m_quantizer, bits, delivered))
     {
         return false;
     }

@@ -199,6 +199,7 @@ class Eavesdropper : public Application
     {
         std::unique_ptr<FragmentAssembler> update; //!< Its update; null before its first fragment.
         unsigned wireBits = 0;                     //!< Bits of a coordinate of it.
+        unsigned bits = 0;                         //!< Granted resolution, b; 0: unknown.
         uint32_t frames = 0;                       //!< Frames with fragments.
         double snrSum = 0;                         //!< Over these frames.
     };
@@ -270,6 +271,7 @@ class Eavesdropper : public Application
     // Attributes
     uint32_t m_dimension;       //!< d.
     Ptr<Quantizer> m_quantizer; //!< That the devices use.
+    uint32_t m_bits;            //!< Their resolution b, where no grant told it.
     std::string m_watchedText;  //!< The devices to watch.
     uint32_t m_maxDevices;      //!< Largest number of devices to remember.
 

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+/*
+ * Somebody listens to a federation in a wifi cell, and rebuilds training images from what the radio
+ * could decode.
+ *
+ *     center  <--- radius --->  devices  <--- distance --->  eavesdropper
+ *        )))    w, MCS 0          (((   v, MCS 3    )))
+ *
+ * The devices stand together, so that each of them is equally far from who listens; several who
+ * listen stand on a circle around them and share their notes. The cell is ad hoc: frames are
+ * group-addressed and never repeated by a radio, so that loss grows with distance. LeNet, weights
+ * uniform in plus or minus 0.5, one round, twice: each device trains one step on one image, or ten
+ * steps on ten images each. Then the attack gets what was captured: w, and the update with gaps;
+ * it also knows the learning rate and the clip factor. Equal RngRun: equal weights, images and
+ * starts for every quantizer and distance.
+ *
+ * PREFIX.csv has a row for each distance and each of both:
+ *   distance_m, quantizer, bits, interval, epsilon, attack, encrypted    as given
+ *   steps, batch        local training
+ *   sniffers, attacks   who listen, and attacked updates
+ *   captured            fraction of the coordinates of updates that was captured, of all together
+ *   captured_one        the same, of the one of them who captured most
+ *   captured_model      of the model
+ *   frame_loss, snr_db  of frames of the devices at the first radio that listens, decoded or not
+ *   messages_unread     encrypted messages: of these there are sizes and times only
+ *   ssim_q1, ssim_median, ssim_q3    of the found image and the most similar one of those that the
+ *                       device trained on; 0 where nothing was captured
+ *   label_accuracy      of the label of that one
+ *   claim, claimed_epsilon    what is claimed of the privacy of an update, whoever listens: none,
+ *                       same-cell or true; and the epsilon of all its coordinates
+ *
+ *   federated-eavesdropper --distance=1,30,60 --quantizer=dp --output=results/eavesdropper
+ */
+
+#include "ns3/constant-position-mobility-model.h"
+#include "ns3/double.h"
+#include "ns3/eavesdropper.h"
+#include "ns3/federated-attack-options.h"
+#include "ns3/federated-command-line.h"
+#include "ns3/federated-helper.h"
+#include "ns3/federated-number.h"
+#include "ns3/federated-output-file.h"
+#include "ns3/federated-result-line.h"
+#include "ns3/federated-wifi-helper.h"
+#include "ns3/image-quality.h"
+#include "ns3/lenet-model.h"
+#include "ns3/pointer.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+#include "ns3/wifi-link-probe.h"
+#include "ns3/worker-pool.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <sstream>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+
+const double LEARNING_RATE = 0.1; // of the profile literal
+const double PI = 3.14159265358979323846;
+
+/** What is given. */
+struct Setting
+{
+    FederatedAttackOptions options;
+    uint32_t devices = 4;
+    uint32_t nets = 1;
+    uint32_t sniffers = 1;
+    double radius = 10;
+    double fading = 1;
+    uint32_t mcs = 3;
+    bool encrypt = false;
+    FederatedData data;
+    Ptr<LearningModel> model;
+    SampleShape shape;
+    std::size_t dimension = 0;
+};
+
+/** An update that was attacked. */
+struct Victim
+{
+    GradientObservation observation;
+    std::vector<uint32_t> samples; // that it trained on
+    bool isHeard = false;
+    uint32_t device = 0;
+    uint64_t seed = 0;
+    double ssim = 0;
+    bool isLabelRight = false;
+};
+
+/** A row of the table. */
+struct Row
+{
+    double distance = 0;
+    uint32_t steps = 1;
+    uint32_t batch = 1;
+    double captured = 0;
+    double capturedOne = 0;
+    double capturedModel = 0;
+    double framesOk = 0;
+    double framesFailed = 0;
+    double snrSum = 0;
+    uint32_t snrCount = 0;
+    uint64_t unread = 0;
+    std::vector<Victim> victims;
+    std::vector<double> ssims; // ascending
+    double labels = 0;
+
+    double GetQuantile(double fraction) const
+    {
+        const double place = fraction * static_cast<double>(ssims.size() - 1);
+        const auto below = static_cast<std::size_t>(place);
+        const std::size_t above = std::min(below + 1, ssims.size() - 1);
+        return ssims[below] + (place - static_cast<double>(below)) * (ssims[above] - ssims[below]);
+    }
+};
+
+/** @return as many random samples, others in every run. */
+FederatedData
+TakeSamples(const FederatedData& data, uint32_t count)
+{
+    const FederatedDataset& all = *data.train;
+    std::vector<uint32_t> order(all.GetSize());
+    for (uint32_t i = 0; i < order.size(); ++i)
+    {
+        order[i] = i;
+    }
+    FederatedRandom(RngSeedManager::GetRun(), FederatedRandom::SELECTION).Shuffle(order);
+    std::vector<uint8_t> pixels;
+    std::vector<uint8_t> labels;
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        const uint8_t* image = all.GetPixels(order[i]);
+        pixels.insert(pixels.end(), image, image + all.GetFeatures());
+        labels.push_back(all.GetLabel(order[i]));
+    }
+    return {std::make_shared<FederatedDataset>(
+                all.GetRows(), all.GetColumns(), all.GetClasses(), pixels, labels),
+            data.test};
+}
+
+void
+Place(const Ptr<Node>& node, double x, double y)
+{
+    const auto place = CreateObject<ConstantPositionMobilityModel>();
+    place->SetPosition(Vector(x, y, 0));
+    node->AggregateObject(place);
+}
+
+void
+KeepClipFactor(std::vector<double>* factors, const FederatedDevice::TrainingRecord& record)
+{
+    factors->at(record.device) = record.clipFactor;
+}
+
+/** What comes in an A-MPDU, a radio tells only when all of it came. */
+void
+StopSoon(uint32_t)
+{
+    Simulator::Stop(MilliSeconds(10));
+}
+
+/** Run a round with other weights and images, and keep what was captured. */
+void
+Listen(const Setting& setting, const FederatedData& data, Row& row)
+{
+    const FederatedAttackOptions& options = setting.options;
+    const NodeContainer nodes(setting.devices);
+    for (uint32_t i = 0; i < nodes.GetN(); ++i)
+    {
+        Place(nodes.Get(i), 0, 0);
+    }
+    const auto center = CreateObject<Node>();
+    Place(center, -setting.radius, 0);
+
+    FederatedHelper federation;
+    federation.SetProfile("literal");
+    federation.SetAlgorithm("alg1"); // which sends no distortion along
+    federation.AddGroup(nodes, options.bits);
+    federation.SetData(data);
+    federation.SetTaskAttribute("Model", PointerValue(setting.model));
+    federation.SetTaskAttribute("Threads", UintegerValue(1));
+    federation.SetQuantizer(options.MakeQuantizer(setting.dimension));
+    federation.SetDeviceAttribute("IntervalRule", PointerValue(options.MakeInterval()));
+    federation.SetDeviceAttribute("ClipBound", DoubleValue(options.clip));
+    federation.SetDeviceAttribute("Steps", UintegerValue(row.steps));
+    federation.SetDeviceAttribute("BatchSize", UintegerValue(row.batch));
+    federation.SetCenterAttribute("BitBudget", StringValue("ns3::FixedBitBudget[Bits=1000000]"));
+    federation.SetCenterAttribute("Participants", UintegerValue(setting.devices));
+    federation.SetCenterAttribute("Rounds", UintegerValue(1));
+    federation.SetCenterAttribute("EvaluationInterval", UintegerValue(0));
+    if (setting.encrypt)
+    {
+        federation.SetEncryptionKey("known to the federation only");
+    }
+    FederatedWifiHelper wifi;
+    wifi.SetMcs(setting.mcs);
+    wifi.SetFading(setting.fading);
+    wifi.Install(nodes, center);
+    wifi.SetUp(federation);
+    federation.Install(wifi.GetCenter(), wifi.GetCenterAddress());
+    federation.GetCenter()->TraceConnectWithoutContext("Finished", MakeCallback(&StopSoon));
+    std::vector<double> clipFactors(setting.devices, 1);
+    for (const auto& device : federation.GetDevices())
+    {
+        device->TraceConnectWithoutContext("TrainingDone",
+                                           MakeBoundCallback(&KeepClipFactor, &clipFactors));
+    }
+
+    std::vector<Ptr<Eavesdropper>> sniffers;
+    for (uint32_t i = 0; i < setting.sniffers; ++i)
+    {
+        const double angle = 2 * PI * i / setting.sniffers;
+        const Vector place(row.distance * std::cos(angle), row.distance * std::sin(angle), 0);
+        sniffers.push_back(wifi.AddEavesdropper(place, federation));
+        sniffers.back()->SetAttribute("Bits", UintegerValue(options.bits));
+    }
+    const auto notebook = CreateObject<Eavesdropper>();
+    for (const char* name : {"Dimension", "Bits"})
+    {
+        UintegerValue value;
+        sniffers[0]->GetAttribute(name, value);
+        notebook->SetAttribute(name, value);
+    }
+    PointerValue quantizer;
+    sniffers[0]->GetAttribute("Quantizer", quantizer);
+    notebook->SetAttribute("Quantizer", quantizer);
+    for (const auto& sniffer : sniffers)
+    {
+        sniffer->ShareWith(notebook);
+    }
+    const auto probe = CreateObject<WifiLinkProbe>();
+    probe->Attach(sniffers[0]->GetNode()->GetDevice(0));
+    for (uint32_t i = 0; i < setting.devices; ++i)
+    {
+        probe->AddDevice(i, Mac48Address::ConvertFrom(wifi.GetDevices().Get(i)->GetAddress()));
+    }
+    Simulator::Run();
+
+    FederatedPartition::Parts parts; // as the task has them
+    std::string error;
+    FederatedPartition::Iid().Split(
+        data.train->GetLabels(), {setting.devices}, federation.GetTask()->GetSeed(), parts, error);
+    const double share = 1.0 / (setting.devices * setting.nets);
+    double most = 0;
+    for (const auto& sniffer : sniffers)
+    {
+        double sum = 0;
+        for (uint32_t device = 0; device < setting.devices; ++device)
+        {
+            sum += sniffer->GetRecord(device).updateFraction;
+        }
+        most = std::max(most, sum);
+    }
+    row.capturedOne += share * most;
+    row.unread += notebook->GetUnread(Eavesdropper::UNREAD_ENCRYPTED);
+    for (uint32_t device = 0; device < setting.devices; ++device)
+    {
+        const Eavesdropper::CaptureRecord record = notebook->GetRecord(device);
+        row.captured += share * record.updateFraction;
+        row.capturedModel += share * record.modelFraction;
+        const LinkQuality quality = probe->GetQuality(device);
+        row.framesOk += quality.framesOk;
+        row.framesFailed += quality.framesFailed;
+        if (std::isfinite(quality.roundSnr))
+        {
+            row.snrSum += quality.roundSnr;
+            ++row.snrCount;
+        }
+        Victim victim;
+        victim.device = device;
+        victim.seed = federation.GetTask()->GetSeed();
+        victim.samples = parts[device];
+        GradientObservation& observation = victim.observation;
+        std::vector<bool> known;
+        victim.isHeard = notebook->GetUpdate(device, observation.update, observation.captured) &&
+                         notebook->GetModel(observation.model, known);
+        observation.learningRate = LEARNING_RATE;
+        observation.clipFactor = clipFactors[device];
+        observation.steps = row.steps;
+        row.victims.push_back(std::move(victim));
+    }
+    notebook->Dispose();
+    Simulator::Destroy();
+}
+
+/** Attack an update; on a worker. */
+void
+Attack(const Setting& setting,
+       const GradientInversion& attack,
+       const FederatedDataset& data,
+       Victim& victim)
+{
+    if (!victim.isHeard)
+    {
+        return;
+    }
+    const auto kernel = setting.model->CreateDoubleKernel(setting.shape);
+    FederatedRandom random(victim.seed, FederatedRandom::GENERAL, victim.device);
+    const InversionResult found =
+        attack.Reconstruct(victim.observation, *kernel, setting.shape, random);
+    victim.ssim = -1;
+    for (uint32_t sample : victim.samples)
+    {
+        const uint8_t* pixels = data.GetPixels(sample);
+        std::vector<double> truth(pixels, pixels + data.GetFeatures());
+        for (double& value : truth)
+        {
+            value /= 255;
+        }
+        const double ssim =
+            ImageQuality::Compare(truth, found.image, setting.shape.rows, setting.shape.columns)
+                .ssim;
+        if (ssim > victim.ssim)
+        {
+            victim.ssim = ssim;
+            victim.isLabelRight = found.label == data.GetLabel(sample);
+        }
+    }
+}
+
+/** Read distances, with commas between. */
+std::string
+ReadDistances(const std::string& text, std::vector<double>& distances)
+{
+    distances.clear();
+    std::istringstream list(text + ",");
+    std::string item;
+    while (std::getline(list, item, ','))
+    {
+        double distance = 0;
+        if (!FederatedNumber::ReadReal(item, distance) || !(distance > 0 && distance <= 100000))
+        {
+            return "is not a list of distances above 0, up to 100000, with commas between";
+        }
+        distances.push_back(distance);
+    }
+    return "";
+}
+
+/** @return what a claim is called in the table. */
+std::string
+GetClaimName(PrivacyClaim::Kind kind)
+{
+    switch (kind)
+    {
+    case PrivacyClaim::NONE:
+        return "none";
+    case PrivacyClaim::SAME_CELL:
+        return "same-cell";
+    case PrivacyClaim::TRUE_EPSILON:
+        return "true";
+    default:
+        return "zcdp";
+    }
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    Setting setting;
+    FederatedAttackOptions& options = setting.options;
+    options.attack = "cosine";
+    std::string data = "data/mnist";
+    std::string distanceText = "1,40,80";
+    std::vector<double> distances;
+    std::string fading = "rayleigh";
+    std::string local = "both";
+    uint32_t threads = 0;
+    std::string output = "federated-eavesdropper";
+    FederatedCommandLine cmd(__FILE__, "Leakage against the distance of who listens.");
+    cmd.AddData(data);
+    cmd.AddText("distance",
+                "Meters from the devices to who listens, one or more with commas between",
+                distanceText,
+                [&distances](const std::string& text) { return ReadDistances(text, distances); });
+    options.Add(cmd);
+    cmd.AddCount(
+        "sniffers", "Who listen, around the devices, and share notes", setting.sniffers, 1, 100);
+    cmd.AddFlag("encrypt", "Encrypt all messages", setting.encrypt);
+    cmd.AddCount("devices", "Devices, all attacked", setting.devices, 1, 100);
+    cmd.AddCount("nets", "Runs with other weights, images and fading", setting.nets, 1, 1000);
+    cmd.AddChoice("local",
+                  "Local training: one step on one image, ten steps on ten, or both",
+                  local,
+                  {"one", "ten", "both"});
+    cmd.AddReal("radius", "Meters from the devices to the center", setting.radius, 0.1, 100000);
+    cmd.AddText("fading", "Fading of each frame: none, rayleigh or nakagami:m", fading);
+    cmd.AddCount("mcs", "MCS of what devices send", setting.mcs, 0, 8);
+    cmd.AddCount("threads", "Threads that attack, 0 for all cores", threads, 0, 1024);
+    cmd.AddOutput(output);
+    cmd.ParseOrExit(argc, argv);
+    options.ReadOrExit(cmd);
+    if (distances.empty())
+    {
+        ReadDistances(distanceText, distances);
+    }
+    if (!FederatedWifiHelper::ReadFading(fading, setting.fading))
+    {
+        cmd.Fail("Option --fading is '" + fading +
+                 "', not none, rayleigh or nakagami:m with m from 0.5 to 1000.");
+    }
+    std::string error;
+    setting.data = FederatedData::LoadDirectory(data, error);
+    if (!setting.data.train)
+    {
+        cmd.Fail(error);
+    }
+    const FederatedDataset& train = *setting.data.train;
+    setting.shape = {train.GetRows(), train.GetColumns(), train.GetClasses()};
+    setting.model = CreateObjectWithAttributes<LeNetModel>("InitialRange", DoubleValue(0.5));
+    const auto kernel = setting.model->CreateDoubleKernel(setting.shape);
+    setting.dimension = kernel->GetDimension();
+    const auto attack = options.MakeAttack();
+    if (!attack->IsApplicable(*kernel))
+    {
+        cmd.Fail("Option --attack=" + options.attack + " does not work on a LeNet.");
+    }
+    const uint32_t largest = local == "one" ? 1 : 10;
+    if (setting.devices * largest * largest > train.GetSize())
+    {
+        cmd.Fail("Option --devices=" + std::to_string(setting.devices) +
+                 " needs more images than the data has.");
+    }
+
+    const PrivacyContext context =
+        options.MakeInterval()->GetPrivacyContext(CLIP_L1, options.clip, options.bits);
+    const PrivacyClaim claim = options.MakeQuantizer(setting.dimension)->GetPrivacyClaim(context);
+    const double claimedEpsilon = claim.kind == PrivacyClaim::NONE ? std::nan("")
+                                  : claim.scope == PrivacyClaim::UPDATE
+                                      ? claim.epsilon
+                                      : claim.epsilon * static_cast<double>(setting.dimension);
+    FederatedOutputFile table(output + ".csv");
+    table.GetStream() << "distance_m,quantizer,bits,interval,epsilon,attack,encrypted,steps,batch,"
+                         "sniffers,attacks,captured,captured_one,captured_model,frame_loss,snr_db,"
+                         "messages_unread,ssim_q1,ssim_median,ssim_q3,label_accuracy,claim,"
+                         "claimed_epsilon\n";
+    const uint64_t firstRun = RngSeedManager::GetRun();
+    WorkerPool pool(threads);
+    std::vector<Row> rows;
+    for (double distance : distances)
+    {
+        for (uint32_t size : {1, 10})
+        {
+            if ((local == "one" && size != 1) || (local == "ten" && size != 10))
+            {
+                continue;
+            }
+            Row row;
+            row.distance = distance;
+            row.steps = size;
+            row.batch = size;
+            for (uint32_t net = 0; net < setting.nets; ++net)
+            {
+                RngSeedManager::SetRun(firstRun + net);
+                const FederatedData part = TakeSamples(setting.data, setting.devices * size * size);
+                const std::size_t first = row.victims.size();
+                Listen(setting, part, row);
+                pool.ParallelFor(setting.devices,
+                                 [&](std::size_t i, std::size_t) {
+                                     Attack(setting, *attack, *part.train, row.victims[first + i]);
+                                 });
+            }
+            for (const Victim& victim : row.victims)
+            {
+                row.ssims.push_back(victim.ssim);
+                row.labels += victim.isLabelRight;
+            }
+            std::sort(row.ssims.begin(), row.ssims.end());
+            row.victims.clear();
+            const auto attacks = static_cast<double>(row.ssims.size());
+            row.labels /= attacks;
+            std::cerr << distance << " m, L = " << size << ": captured " << row.captured
+                      << " of updates, " << row.capturedModel << " of the model, median SSIM "
+                      << row.GetQuantile(0.5) << '\n';
+            if (row.unread > 0)
+            {
+                std::cerr << row.unread << " messages are encrypted: sizes and times, no more\n";
+            }
+            const auto print = [&table](double value, const char* end = ",")
+            {
+                if (!std::isnan(value))
+                {
+                    table.GetStream() << value;
+                }
+                table.GetStream() << end;
+            };
+            table.GetStream() << distance << ',' << options.quantizer << ',' << options.bits << ','
+                              << options.interval << ',' << options.epsilon << ',' << options.attack
+                              << ',' << setting.encrypt << ',' << size << ',' << size << ','
+                              << setting.sniffers << ',' << attacks << ',' << row.captured << ','
+                              << row.capturedOne << ',' << row.capturedModel << ',';
+            print(row.framesFailed / (row.framesOk + row.framesFailed));
+            print(10 * std::log10(row.snrSum / row.snrCount));
+            table.GetStream() << row.unread << ',' << row.GetQuantile(0.25) << ','
+                              << row.GetQuantile(0.5) << ',' << row.GetQuantile(0.75) << ','
+                              << row.labels << ',' << GetClaimName(claim.kind) << ',';
+            print(claimedEpsilon, "\n");
+            rows.push_back(std::move(row));
+        }
+    }
+    if (!table.Commit(error))
+    {
+        cmd.Fail(error);
+    }
+    std::cerr << "privacy, whoever listens: " << GetClaimName(claim.kind) << ": " << claim.reason
+              << '\n';
+    FederatedResultLine result; // of the first row
+    result.AddCount("rows", rows.size());
+    result.AddReal("distance_m", rows[0].distance);
+    result.AddReal("captured", rows[0].captured);
+    result.AddReal("captured_model", rows[0].capturedModel);
+    result.AddReal("median_ssim", rows[0].GetQuantile(0.5));
+    result.AddReal("label_accuracy", rows[0].labels);
+    result.AddCount("messages_unread", rows[0].unread);
+    result.AddText("claim", GetClaimName(claim.kind));
+    result.Print(std::cout);
+    return 0;
+}
