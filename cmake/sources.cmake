@@ -187,6 +187,7 @@ set(federated_test_sources
     test/convergence-bound-test.cc
     test/convergence-lemmas-test.cc
     test/crc32c-test.cc
+    test/federated-attack-options-test.cc
     test/federated-command-line-test.cc
     test/federated-dataset-test.cc
     test/federated-header-test.cc
