@@ -182,7 +182,7 @@ main(int argc, char* argv[])
     cmd.AddReal("epsilon", "Attribute Epsilon of the quantizers that have one", epsilon, 1e-9, 20);
     cmd.AddCount("samples", "Messages drawn for each update", samples, 100, 100000000);
     cmd.AddCount("coordinates", "Size of an update", dimension, 2, 64);
-    cmd.AddFlag("reportDistortion",
+    cmd.AddFlag("distortion",
                 "Headers tell the exact distortion, as devices with ReportDistortion do",
                 reportDistortion);
     cmd.AddOutput(output);
