@@ -56,7 +56,7 @@ main(int argc, char* argv[])
     std::string decoder = "unbiased";
     uint32_t coordinates = 0;
     uint32_t bits = 4;
-    double interval = 0.1;
+    double interval = 0.05;
     double clip = 1;
     std::string model = "logistic";
     uint32_t pool = 4;
@@ -65,10 +65,11 @@ main(int argc, char* argv[])
     uint32_t rounds = 100;
     uint32_t steps = 10;
     uint32_t batch = 10;
-    double learningRate = 0.1;
+    double learningRate = 1;
     double decay = 0;
     double budget = 0;
     std::string budgetOf = "basic";
+    uint32_t evaluation = 1;
     uint32_t threads = 0;
     std::string data = "data/mnist";
     std::string output;
@@ -94,6 +95,7 @@ main(int argc, char* argv[])
     cmd.AddReal("decay", "c: round t = 0, 1, ... has the rate over 1 + c t", decay, 0, 1e6);
     cmd.AddReal("budget", "Largest epsilon of a device in all rounds, 0: any", budget, 0, 1e300);
     cmd.AddChoice("budget-of", "Which epsilon", budgetOf, {"basic", "zcdp", "same-cell"});
+    cmd.AddCount("evaluation", "Rounds from one evaluation to the next", evaluation, 1, 1000000);
     cmd.AddCount("threads", "Threads that train and evaluate, 0 for all cores", threads, 0, 1024);
     cmd.AddData(data);
     cmd.AddOutput(output);
@@ -198,6 +200,7 @@ main(int argc, char* argv[])
     federation.SetCenterAttribute("BitBudget", StringValue("ns3::FixedBitBudget[Bits=1000000]"));
     federation.SetCenterAttribute("Participants", UintegerValue(participants));
     federation.SetCenterAttribute("Rounds", UintegerValue(rounds));
+    federation.SetCenterAttribute("EvaluationInterval", UintegerValue(evaluation));
     federation.SetCenterAttribute("Deadline", StringValue("1h"));
     federation.SetCenterAttribute("JoinTimeout", StringValue("10min"));
     federation.SetCenterAttribute("DownlinkRate", StringValue("100Mbps"));

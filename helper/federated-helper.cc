@@ -729,28 +729,37 @@ void
 FederatedHelper::PrintPrivacy(std::ostream& stream) const
 {
     NS_ABORT_MSG_IF(!m_traces, "FederatedHelper: PrintPrivacy comes before Install");
-    std::vector<std::string> verdicts; // of groups, each once
+    std::vector<std::pair<std::string, std::string>> verdicts; // each with the bits of its groups
     std::set<std::string> information;
     uint32_t first = 0;
     for (const Group& group : m_groups)
     {
         const FederatedDevice& device = *m_devices[first];
-        verdicts.push_back(Describe(device.GetPrivacyClaim()));
+        const std::string bits = std::to_string(group.bits);
+        const std::string verdict = Describe(device.GetPrivacyClaim());
+        const auto same = std::find_if(verdicts.begin(),
+                                       verdicts.end(),
+                                       [&](const auto& other) { return other.first == verdict; });
+        if (same == verdicts.end())
+        {
+            verdicts.emplace_back(verdict, bits);
+        }
+        else
+        {
+            same->second += ", " + bits;
+        }
         const auto more = device.GetSideInformation();
         information.insert(more.begin(), more.end());
         first += group.nodes.GetN();
     }
-    for (std::size_t i = 0; i < verdicts.size(); ++i)
+    for (const auto& [verdict, bits] : verdicts)
     {
-        if (i == 0 || verdicts[i] != verdicts[0])
-        {
-            stream << "privacy: " << verdicts[i] << " (" << m_groups[i].bits << " bits)\n";
-        }
+        stream << "privacy: " << verdict << " (" << bits << " bits)\n";
     }
     const double basic = m_traces->GetLargestEpsilon(EPSILON_BASIC);
     const double zcdp = m_traces->GetLargestEpsilon(EPSILON_ZCDP);
     const double sameCell = m_traces->GetLargestEpsilon(EPSILON_SAME_CELL);
-    stream << "privacy: " << m_traces->GetMostAnswers() << " answers of a device at most";
+    stream << "privacy: most answers of a device: " << m_traces->GetMostAnswers();
     if (!std::isnan(zcdp))
     {
         stream << ", epsilon " << zcdp << " at delta "

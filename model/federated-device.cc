@@ -740,6 +740,10 @@ FederatedDevice::HandleGrant(const FederatedHeader& header, const uint8_t* paylo
     {
         return DROP_INVALID;
     }
+    if (m_lastStream == std::numeric_limits<uint32_t>::max())
+    {
+        return DROP_INVALID; // no coins are left for another update
+    }
     const bool repeated = m_granted && header.sequence == m_lastGrant;
     if (m_granted && !repeated &&
         (static_cast<int32_t>(header.sequence - m_lastGrant) < 0 || header.round <= m_lastRound))

@@ -338,10 +338,11 @@ TEST_F(FederatedHelpers, SayAtTheEndWhatIsPrivate)
     m_helper->SetProfile("literal");
     InstallInStar();
     Run();
-    EXPECT_EQ(print(),
-              "privacy: no claim: The distortion that is sent along depends on the data. (2 bits)\n"
-              "privacy: 3 answers of a device at most\n"
-              "privacy: sent without protection: the distortion of the update\n");
+    EXPECT_EQ(
+        print(),
+        "privacy: no claim: The distortion that is sent along depends on the data. (2, 4 bits)\n"
+        "privacy: most answers of a device: 3\n"
+        "privacy: sent without protection: the distortion of the update\n");
     Renew();
     m_helper->SetAlgorithm("laplacesq");
     m_helper->SetEpsilon(1e-3);
@@ -351,7 +352,7 @@ TEST_F(FederatedHelpers, SayAtTheEndWhatIsPrivate)
     const std::string text = print();
     EXPECT_NE(text.find("privacy: differential privacy, epsilon 0.148"), std::string::npos) << text;
     EXPECT_NE(text.find("an update: Laplace noise"), std::string::npos) << text;
-    EXPECT_NE(text.find("privacy: 2 answers of a device at most, epsilon "), std::string::npos)
+    EXPECT_NE(text.find("privacy: most answers of a device: 2, epsilon "), std::string::npos)
         << text;
     EXPECT_NE(text.find("privacy: 3 of 3 devices declined 3 grants, their budget being spent\n"),
               std::string::npos)

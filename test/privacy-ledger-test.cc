@@ -250,7 +250,9 @@ TEST(GaussianQuantizers, ClaimRhoForClippedUpdatesOnly)
     EXPECT_EQ(quantizer->GetPrivacyClaim(context).kind, PrivacyClaim::NONE);
     context.intervalIsPublic = true;
     context.clipBound = 1e200;
-    EXPECT_EQ(quantizer->GetPrivacyClaim(context).kind, PrivacyClaim::NONE) << "rho is infinite";
+    claim = quantizer->GetPrivacyClaim(context);
+    EXPECT_EQ(claim.kind, PrivacyClaim::NONE) << "rho is infinite";
+    EXPECT_EQ(claim.reason, "The privacy loss has no finite bound.");
 }
 
 /** @ingroup federated-tests A federation of two devices with one bit and a true epsilon. */

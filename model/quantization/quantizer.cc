@@ -255,6 +255,7 @@ Quantizer::GetPrivacyClaim(const PrivacyContext& context) const
     if (!std::isfinite(claim.epsilon) || !std::isfinite(claim.rho))
     {
         claim.kind = PrivacyClaim::NONE;
+        claim.reason = "The privacy loss has no finite bound.";
     }
     return claim;
 }
