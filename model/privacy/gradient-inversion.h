@@ -44,9 +44,9 @@ struct GradientObservation
  */
 struct InversionResult
 {
-    std::vector<double> image; //!< Inputs of the sample, row by row, all finite, not clipped.
-    uint8_t label = 0;         //!< Its class.
-    double objective = 0;      //!< What the attack minimizes, at the image; 0 if in closed form.
+    std::vector<double> image;    //!< Inputs of the sample, row by row, all finite, not clipped.
+    uint8_t label = 0;            //!< Its class.
+    double objective = 0;         //!< What the attack minimizes, at the image; 0 if in closed form.
     uint32_t outerIterations = 0; //!< Begun; 0 if in closed form.
     uint32_t innerIterations = 0; //!< Steps of the optimizer in all of them.
     uint64_t evaluations = 0;     //!< Of the objective and its gradient.

@@ -14,9 +14,9 @@ namespace ns3
  *
  * For one sample the gradient of unit k's weights is its bias's gradient times the input: dW_ik =
  * x_i db_k. So x_i is the slope of the line through 0 that fits the points (db_k, dW_ik) of all
- * units best: sum_k db_k dW_ik / sum_k db_k^2, exact without noise, and with noise the least-squares
- * estimate, in which units of large gradient weigh most. (After several samples it is a weighted
- * mean of them.) An input none of whose weights was captured with its bias is 0.
+ * units best: sum_k db_k dW_ik / sum_k db_k^2, exact without noise, and with noise the
+ * least-squares estimate, in which units of large gradient weigh most. (After several samples it is
+ * a weighted mean of them.) An input none of whose weights was captured with its bias is 0.
  */
 class LinearInversion : public GradientInversion
 {
