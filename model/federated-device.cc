@@ -380,7 +380,7 @@ FederatedDevice::CheckPrivacyBudget(std::string& error) const
     {
         return true;
     }
-    std::string reason = claim.reason;
+    std::string reason = claim.kind == PrivacyClaim::ZCDP ? "it has a rho of zCDP." : claim.reason;
     reason[0] = static_cast<char>(std::tolower(reason[0]));
     std::ostringstream text;
     text << "PrivacyBudget limits the " << GetPrivacyEpsilonName(m_budgetOf)

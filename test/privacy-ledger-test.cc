@@ -508,7 +508,9 @@ TEST_F(PrivateFederation, ABudgetOfAnEpsilonThatTheDeviceDoesNotHaveIsAnError)
     device->SetAttribute("PrivacyBudgetOf", StringValue("zcdp"));
     EXPECT_EQ(check(), "");
     device->SetAttribute("PrivacyBudgetOf", StringValue("basic"));
-    EXPECT_NE(check(), "");
+    EXPECT_EQ(check(),
+              "PrivacyBudget limits the basic epsilon, which an update of 2 bits does not have: it "
+              "has a rho of zCDP.");
     EXPECT_DEATH(Run(), "PrivacyBudget limits the basic epsilon");
 }
 
