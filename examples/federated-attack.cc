@@ -23,12 +23,11 @@
  *   federated-attack --quantizer=dp --interval=min-max --attack=dlg --output=results/attack
  */
 
-#include "ns3/boolean.h"
 #include "ns3/contact-sheet.h"
 #include "ns3/double.h"
+#include "ns3/federated-attack-options.h"
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-dataset.h"
-#include "ns3/federated-number.h"
 #include "ns3/federated-output-file.h"
 #include "ns3/federated-result-line.h"
 #include "ns3/gradient-inversion.h"
@@ -39,7 +38,6 @@
 #include "ns3/quantizer.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/sample-gatherer.h"
-#include "ns3/uinteger.h"
 #include "ns3/update-clipping.h"
 #include "ns3/worker-pool.h"
 
@@ -48,7 +46,6 @@
 #include <cmath>
 #include <iostream>
 #include <limits>
-#include <map>
 #include <vector>
 
 using namespace ns3;
@@ -85,38 +82,6 @@ struct Attack
     InversionResult found;     //!< What was found.
     ImageQuality quality;      //!< How close that is.
 };
-
-/** Read an interval's description; the rule stays null where it is wrong. */
-std::string
-ReadInterval(const std::string& text, Ptr<IntervalRule>& rule)
-{
-    const std::string fixed = "fixed:";
-    ObjectFactory factory;
-    if (text == "min-max" || text == "layer-min-max")
-    {
-        factory.SetTypeId("ns3::MinMaxInterval");
-        factory.Set("PerLayer", BooleanValue(text != "min-max"));
-    }
-    else if (text == "max-abs")
-    {
-        factory.SetTypeId("ns3::MaxAbsInterval");
-    }
-    else
-    {
-        double radius = 0;
-        if (text.rfind(fixed, 0) != 0 ||
-            !FederatedNumber::ReadReal(text.substr(fixed.size()), radius) ||
-            !(radius > 0 && radius <= 1e6))
-        {
-            return "is not min-max, max-abs, layer-min-max or fixed:R with R above 0, up to 1e6";
-        }
-        factory.SetTypeId("ns3::FixedInterval");
-        factory.Set("Low", DoubleValue(-radius));
-        factory.Set("High", DoubleValue(radius));
-    }
-    rule = factory.Create<IntervalRule>();
-    return "";
-}
 
 /** Compute, clip, quantize and decode an update, then attack it. */
 void
@@ -197,75 +162,33 @@ GetQuantile(std::vector<double> values, double fraction)
 int
 main(int argc, char* argv[])
 {
-    const std::map<std::string, std::string> quantizers{
-        {"none", "ns3::IdentityQuantizer"},
-        {"sq", "ns3::UnbiasedStochasticQuantizer"},
-        {"dp", "ns3::DpStochasticQuantizer"},
-        {"laplace", "ns3::LaplaceQuantizer"},
-        {"rr", "ns3::RandomizedResponseQuantizer"},
-        {"optimal", "ns3::OptimalDpQuantizer"},
-    };
     std::string data = "data/mnist";
-    std::string quantizerName = "dp";
-    uint32_t bits = 6;
-    std::string intervalName = "min-max";
-    double epsilon = 1e-6;
-    double clip = 10;
+    FederatedAttackOptions options;
     double capture = 1;
-    std::string attackName = "dlg";
     std::string modelName = "auto";
     uint32_t nets = 3;
     uint32_t images = 8;
-    uint32_t iterations = 0;
     uint32_t threads = 0;
     std::string output = "federated-attack";
 
-    Ptr<IntervalRule> interval;
     FederatedCommandLine cmd(__FILE__, "Gradient inversion against quantized updates.");
     cmd.AddData(data);
-    cmd.AddChoice("quantizer",
-                  "What is done to the update",
-                  quantizerName,
-                  {"none", "sq", "dp", "laplace", "rr", "optimal"});
-    cmd.AddCount("bits", "Bits of a coordinate; rr has one", bits, 1, Quantizer::MAX_BITS);
-    cmd.AddText("interval",
-                "Where the levels are: min-max, max-abs, layer-min-max or fixed:R",
-                intervalName,
-                [&interval](const std::string& text) { return ReadInterval(text, interval); });
-    cmd.AddReal("epsilon",
-                "Epsilon of a coordinate; laplace has d times that for an update",
-                epsilon,
-                1e-12,
-                1000);
-    cmd.AddReal("clip", "Bound of the update's l1 norm", clip, 1e-6, 1e9);
+    options.Add(cmd);
     cmd.AddReal("capture", "Probability that a coordinate is captured", capture, 0, 1);
-    cmd.AddChoice("attack", "The attack", attackName, {"dlg", "idlg", "cosine", "linear"});
     cmd.AddChoice("model",
                   "The model; auto is mlp for the linear attack and lenet for the others",
                   modelName,
                   {"auto", "lenet", "mlp"});
     cmd.AddCount("nets", "Random models", nets, 1, 1000);
     cmd.AddCount("images", "Training images of each of them", images, 1, 1000);
-    cmd.AddCount("iterations",
-                 "Iterations, the outer ones of dlg and idlg; 0 is 100 of these, 600 for cosine",
-                 iterations,
-                 0,
-                 1000000);
     cmd.AddCount("threads", "Worker threads; 0 is one a core", threads, 0, 256);
     cmd.AddOutput(output);
     cmd.ParseOrExit(argc, argv);
 
-    if (!interval)
-    {
-        ReadInterval(intervalName, interval);
-    }
-    if (quantizerName == "rr")
-    {
-        bits = 1;
-    }
+    options.ReadOrExit(cmd);
     if (modelName == "auto")
     {
-        modelName = attackName == "linear" ? "mlp" : "lenet";
+        modelName = options.attack == "linear" ? "mlp" : "lenet";
     }
     std::string error;
     const FederatedData loaded = FederatedData::LoadDirectory(data, error);
@@ -284,41 +207,12 @@ main(int argc, char* argv[])
     const auto model = modelFactory.Create<LearningModel>();
     const auto kernel = model->CreateDoubleKernel(shape);
 
-    TypeId quantizerType;
-    if (!TypeId::LookupByNameFailSafe(quantizers.at(quantizerName), &quantizerType))
-    {
-        cmd.Fail("--quantizer=" + quantizerName + " is not part of this build.");
-    }
-    ObjectFactory quantizerFactory;
-    quantizerFactory.SetTypeId(quantizerType);
-    TypeId::AttributeInformation attribute;
-    if (quantizerName == "laplace")
-    {
-        quantizerFactory.Set("Sensitivity", DoubleValue(2 * clip));
-        quantizerFactory.Set("Epsilon",
-                             DoubleValue(epsilon * static_cast<double>(kernel->GetDimension())));
-    }
-    else if (quantizerType.LookupAttributeByName("Epsilon", &attribute))
-    {
-        quantizerFactory.Set("Epsilon", DoubleValue(epsilon));
-    }
-    const auto quantizer = quantizerFactory.Create<Quantizer>();
-
-    ObjectFactory attackFactory(attackName == "cosine"   ? "ns3::CosineInversion"
-                                : attackName == "linear" ? "ns3::LinearInversion"
-                                                         : "ns3::DlgInversion");
-    if (attackName == "idlg")
-    {
-        attackFactory.Set("InferLabel", BooleanValue(true));
-    }
-    if (iterations > 0 && attackName != "linear")
-    {
-        attackFactory.Set("Iterations", UintegerValue(iterations));
-    }
-    const auto attack = attackFactory.Create<GradientInversion>();
+    const auto quantizer = options.MakeQuantizer(kernel->GetDimension());
+    const auto interval = options.MakeInterval();
+    const auto attack = options.MakeAttack();
     if (!attack->IsApplicable(*kernel))
     {
-        cmd.Fail("--attack=" + attackName + " does not work on --model=" + modelName + ".");
+        cmd.Fail("--attack=" + options.attack + " does not work on --model=" + modelName + ".");
     }
     if (std::size_t{nets} * images > train.GetSize())
     {
@@ -343,8 +237,8 @@ main(int argc, char* argv[])
                           PeekPointer(attack),
                           &train,
                           shape,
-                          bits,
-                          clip,
+                          options.bits,
+                          options.clip,
                           capture,
                           seed};
     std::vector<Attack> attacks(std::size_t{nets} * images);

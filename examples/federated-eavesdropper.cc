@@ -27,8 +27,9 @@
  *   ssim_q1, ssim_median, ssim_q3    of the found image and the most similar one of those that the
  *                       device trained on; 0 where nothing was captured
  *   label_accuracy      of the label of that one
- *   claim, claimed_epsilon    what is claimed of the privacy of an update, whoever listens: none,
- *                       same-cell or true; and the epsilon of all its coordinates
+ *   claim, epsilon_update, epsilon_zcdp    the verdict of the privacy ledger, whoever listens:
+ * none, same-cell, true or zcdp; the epsilon of an update, all its coordinates added up; and its
+ * epsilon at delta = 1e-5
  *
  *   federated-eavesdropper --distance=1,30,60 --quantizer=dp --output=results/eavesdropper
  */
@@ -46,6 +47,7 @@
 #include "ns3/image-quality.h"
 #include "ns3/lenet-model.h"
 #include "ns3/pointer.h"
+#include "ns3/privacy-ledger.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -113,6 +115,8 @@ struct Row
     std::vector<Victim> victims;
     std::vector<double> ssims; // ascending
     double labels = 0;
+    PrivacyClaim claim;
+    PrivacyLedger ledger; // of one device
 
     double GetQuantile(double fraction) const
     {
@@ -249,6 +253,8 @@ Listen(const Setting& setting, const FederatedData& data, Row& row)
     std::string error;
     FederatedPartition::Iid().Split(
         data.train->GetLabels(), {setting.devices}, federation.GetTask()->GetSeed(), parts, error);
+    row.claim = federation.GetDevices()[0]->GetPrivacyClaim();
+    row.ledger = federation.GetDevices()[0]->GetPrivacyLedger();
     const double share = 1.0 / (setting.devices * setting.nets);
     double most = 0;
     for (const auto& sniffer : sniffers)
@@ -358,9 +364,10 @@ GetClaimName(PrivacyClaim::Kind kind)
         return "same-cell";
     case PrivacyClaim::TRUE_EPSILON:
         return "true";
-    default:
+    case PrivacyClaim::ZCDP:
         return "zcdp";
     }
+    return "";
 }
 
 } // namespace
@@ -433,18 +440,11 @@ main(int argc, char* argv[])
                  " needs more images than the data has.");
     }
 
-    const PrivacyContext context =
-        options.MakeInterval()->GetPrivacyContext(CLIP_L1, options.clip, options.bits);
-    const PrivacyClaim claim = options.MakeQuantizer(setting.dimension)->GetPrivacyClaim(context);
-    const double claimedEpsilon = claim.kind == PrivacyClaim::NONE ? std::nan("")
-                                  : claim.scope == PrivacyClaim::UPDATE
-                                      ? claim.epsilon
-                                      : claim.epsilon * static_cast<double>(setting.dimension);
     FederatedOutputFile table(output + ".csv");
     table.GetStream() << "distance_m,quantizer,bits,interval,epsilon,attack,encrypted,steps,batch,"
                          "sniffers,attacks,captured,captured_one,captured_model,frame_loss,snr_db,"
                          "messages_unread,ssim_q1,ssim_median,ssim_q3,label_accuracy,claim,"
-                         "claimed_epsilon\n";
+                         "epsilon_update,epsilon_zcdp\n";
     const uint64_t firstRun = RngSeedManager::GetRun();
     WorkerPool pool(threads);
     std::vector<Row> rows;
@@ -489,7 +489,7 @@ main(int argc, char* argv[])
             }
             const auto print = [&table](double value, const char* end = ",")
             {
-                if (!std::isnan(value))
+                if (std::isfinite(value))
                 {
                     table.GetStream() << value;
                 }
@@ -504,8 +504,10 @@ main(int argc, char* argv[])
             print(10 * std::log10(row.snrSum / row.snrCount));
             table.GetStream() << row.unread << ',' << row.GetQuantile(0.25) << ','
                               << row.GetQuantile(0.5) << ',' << row.GetQuantile(0.75) << ','
-                              << row.labels << ',' << GetClaimName(claim.kind) << ',';
-            print(claimedEpsilon, "\n");
+                              << row.labels << ',' << GetClaimName(row.claim.kind) << ',';
+            print(row.ledger.GetEpsilon(
+                row.claim.kind == PrivacyClaim::SAME_CELL ? EPSILON_SAME_CELL : EPSILON_BASIC));
+            print(row.ledger.GetEpsilon(EPSILON_ZCDP), "\n");
             rows.push_back(std::move(row));
         }
     }
@@ -513,8 +515,8 @@ main(int argc, char* argv[])
     {
         cmd.Fail(error);
     }
-    std::cerr << "privacy, whoever listens: " << GetClaimName(claim.kind) << ": " << claim.reason
-              << '\n';
+    std::cerr << "privacy, whoever listens: " << GetClaimName(rows[0].claim.kind) << ": "
+              << rows[0].claim.reason << '\n';
     FederatedResultLine result; // of the first row
     result.AddCount("rows", rows.size());
     result.AddReal("distance_m", rows[0].distance);
@@ -523,7 +525,7 @@ main(int argc, char* argv[])
     result.AddReal("median_ssim", rows[0].GetQuantile(0.5));
     result.AddReal("label_accuracy", rows[0].labels);
     result.AddCount("messages_unread", rows[0].unread);
-    result.AddText("claim", GetClaimName(claim.kind));
+    result.AddText("claim", GetClaimName(rows[0].claim.kind));
     result.Print(std::cout);
     return 0;
 }

@@ -36,7 +36,7 @@ FederatedAttackOptions::Add(FederatedCommandLine& cmd)
                   "What is done to updates",
                   quantizer,
                   {"none", "sq", "dp", "laplace", "rr", "optimal"});
-    cmd.AddCount("bits", "Bits of a coordinate", bits, 1, Quantizer::MAX_BITS);
+    cmd.AddCount("bits", "Bits of a coordinate; rr has one", bits, 1, Quantizer::MAX_BITS);
     cmd.AddText("interval",
                 "Where the levels are: min-max, max-abs, layer-min-max or fixed:R",
                 interval,
@@ -73,6 +73,10 @@ FederatedAttackOptions::ReadOrExit(const FederatedCommandLine& cmd)
     if (!TypeId::LookupByNameFailSafe(QUANTIZERS.at(quantizer), &m_quantizer))
     {
         cmd.Fail("Option --quantizer=" + quantizer + " is not part of this build.");
+    }
+    if (quantizer == "rr")
+    {
+        bits = 1;
     }
     if (interval.compare(0, FIXED.size(), FIXED) == 0)
     {

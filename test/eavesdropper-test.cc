@@ -4,10 +4,15 @@
 
 #include "ns3/big-endian.h"
 #include "ns3/constant-position-mobility-model.h"
+#include "ns3/cosine-inversion.h"
 #include "ns3/crc32c.h"
+#include "ns3/double.h"
 #include "ns3/eavesdropper.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-wifi-helper.h"
+#include "ns3/identity-quantizer.h"
+#include "ns3/image-quality.h"
+#include "ns3/lenet-model.h"
 #include "ns3/object-factory.h"
 #include "ns3/pointer.h"
 #include "ns3/random-variable-stream.h"
@@ -405,6 +410,71 @@ TEST_F(EavesdropperCell, OfAnEncryptedFederationItHasSizesAndTimesOnly)
         EXPECT_EQ(eavesdropper->GetDevices().size(), encrypted ? 0U : 2U);
     }
     EXPECT_EQ(texts[0], texts[1]);
+}
+
+TEST_F(EavesdropperCell, NearbyItSeesTheTrainingImagesAndFarAwayItDoesNot)
+{
+    const uint32_t devices = 3;
+    const auto attack =
+        CreateObjectWithAttributes<CosineInversion>("Iterations", UintegerValue(200));
+    std::vector<double> similarities;
+    std::vector<double> captured;
+    for (double distance : {1, 60, 90})
+    {
+        Build(devices, 10);
+        m_wifi->SetFading(1);
+        const FederatedData data = FederatedData::MakeSynthetic(1, devices, 50, 28, 28, 10);
+        const auto model = CreateObjectWithAttributes<LeNetModel>("InitialRange", DoubleValue(0.5));
+        m_federation->SetData(data); // one image each
+        m_federation->SetTaskAttribute("Model", PointerValue(model));
+        m_federation->SetQuantizer(CreateObject<IdentityQuantizer>());
+        m_federation->SetDeviceAttribute("Steps", UintegerValue(1));
+        m_federation->SetDeviceAttribute("BatchSize", UintegerValue(1));
+        m_federation->SetDeviceAttribute("ClipNorm", StringValue("none"));
+        Install();
+        const auto eavesdropper = Listen(distance);
+        Simulator::Run();
+        FederatedPartition::Parts parts;
+        std::string error;
+        const uint64_t seed = m_federation->GetTask()->GetSeed();
+        ASSERT_TRUE(FederatedPartition::Iid().Split(
+            data.train->GetLabels(), {devices}, seed, parts, error));
+        const SampleShape shape{28, 28, 10};
+        const auto kernel = model->CreateDoubleKernel(shape);
+        similarities.push_back(0);
+        captured.push_back(0);
+        for (uint32_t device = 0; device < devices; ++device)
+        {
+            GradientObservation observation;
+            std::vector<bool> known;
+            captured.back() += eavesdropper->GetRecord(device).updateFraction / devices;
+            if (!eavesdropper->GetUpdate(device, observation.update, observation.captured) ||
+                !eavesdropper->GetModel(observation.model, known))
+            {
+                continue;
+            }
+            FederatedRandom random(seed);
+            const auto found = attack->Reconstruct(observation, *kernel, shape, random);
+            const uint8_t* pixels = data.train->GetPixels(parts[device][0]);
+            std::vector<double> truth(pixels, pixels + 28 * 28);
+            for (double& value : truth)
+            {
+                value /= 255;
+            }
+            similarities.back() += ImageQuality::Compare(truth, found.image, 28, 28).ssim / devices;
+            if (distance == 1)
+            {
+                EXPECT_EQ(found.label, data.train->GetLabel(parts[device][0]));
+            }
+        }
+    }
+    EXPECT_GT(captured[0], 0.99);
+    EXPECT_LT(captured[1], 0.8);
+    EXPECT_LT(captured[2], 0.3);
+    EXPECT_GT(similarities[0], 0.5);
+    EXPECT_LT(similarities[1], similarities[0]);
+    EXPECT_LT(similarities[2], similarities[1]);
+    EXPECT_LT(similarities[2], 0.3);
 }
 
 /** @ingroup federated-tests One without a radio, who is told what he hears. */

@@ -79,7 +79,8 @@ TEST(FederatedAttackOptions, MakesWhatIsAskedFor)
     EXPECT_EQ(others.MakeQuantizer(9)->GetInstanceTypeId().GetName(), "ns3::IdentityQuantizer");
     EXPECT_TRUE(Get<BooleanValue>(others.MakeInterval(), "PerLayer"));
     EXPECT_EQ(others.MakeAttack()->GetInstanceTypeId().GetName(), "ns3::LinearInversion");
-    ASSERT_EQ(Parse({"--interval=max-abs", "--attack=cosine"}, others), "");
+    ASSERT_EQ(Parse({"--quantizer=rr", "--interval=max-abs", "--attack=cosine"}, others), "");
+    EXPECT_EQ(others.bits, 1U);
     EXPECT_EQ(others.MakeInterval()->GetInstanceTypeId().GetName(), "ns3::MaxAbsInterval");
     EXPECT_EQ(others.MakeAttack()->GetInstanceTypeId().GetName(), "ns3::CosineInversion");
 }
