@@ -233,7 +233,7 @@ main(int argc, char* argv[])
     }
     FederatedResultLine result = traces->GetResult();
     result.AddText("mechanism", mechanism);
-    result.AddReal("same_cell_epsilon", traces->GetLargestEpsilon(EPSILON_SAME_CELL));
+    result.AddReal("same_cell_epsilon", traces->GetLastRound().sameCellEpsilon);
     federation.PrintPrivacy(std::cerr);
     Simulator::Destroy();
     result.Print(std::cout);
