@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <ostream>
 
 using namespace ns3;
 
@@ -158,6 +159,13 @@ struct Case
     SampleShape shape;  //!< Its shape.
     double background;  //!< What most inputs are.
 };
+
+/** Show a case by its name: its bytes, which are addresses, would differ from run to run. */
+void
+PrintTo(const Case& model, std::ostream* os)
+{
+    *os << model.name;
+}
 
 /** Properties that every model has. */
 class ModelKernelProperties : public testing::TestWithParam<Case>
