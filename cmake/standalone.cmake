@@ -48,7 +48,7 @@ add_compile_options(-Wall -Wextra)
 # GCC 12's own AVX-512 intrinsics, which Eigen calls, read variables that are "undefined" by intent:
 # on a processor that has AVX-512 it warns of them (GCC bug 105593, mended in GCC 13).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  add_compile_options(-Wno-maybe-uninitialized)
+  add_compile_options(-Wno-maybe-uninitialized -Wno-uninitialized)
 endif()
 if(FEDERATED_WERROR)
   add_compile_options(-Werror)
