@@ -3,6 +3,7 @@
 #include "allocation-counter.h"
 
 #include "ns3/big-endian.h"
+#include "ns3/buffer.h"
 #include "ns3/crc32c.h"
 #include "ns3/federated-header.h"
 #include "ns3/federated-random.h"
@@ -105,6 +106,24 @@ ReadChanged(void (*change)(FederatedHeader&), std::size_t payload = 50)
     change(header);
     FederatedHeader back;
     return Read(MakeMessage(header, std::vector<uint8_t>(payload)), back);
+}
+
+/**
+ * Read a header from bytes. (Not by Packet::RemoveHeader(): where packets are described for
+ * printing, as other tests in the same program may ask for, ns-3 must not be asked to take a header
+ * from an empty packet.)
+ * @param bytes The bytes.
+ * @param size How many.
+ * @param [out] header The header.
+ * @return how many bytes it took.
+ */
+uint32_t
+Deserialize(const uint8_t* bytes, std::size_t size, FederatedHeader& header)
+{
+    Buffer buffer;
+    buffer.AddAtStart(static_cast<uint32_t>(size));
+    buffer.Begin().Write(bytes, static_cast<uint32_t>(size));
+    return header.Deserialize(buffer.Begin());
 }
 
 } // namespace
@@ -384,9 +403,8 @@ TEST(FederatedHeader, DeserializesAnyBytesWithoutHarm)
     const auto message = MakeUpdateMessage(header);
     for (std::size_t size = 0; size <= message.size(); ++size)
     {
-        auto packet = Create<Packet>(message.data(), static_cast<uint32_t>(size));
         FederatedHeader back = header;
-        const uint32_t read = packet->RemoveHeader(back);
+        const uint32_t read = Deserialize(message.data(), size, back);
         EXPECT_EQ(read, size < header.GetSize() ? 0U : header.GetSize());
         EXPECT_EQ(back.IsValid(), read > 0);
     }
@@ -403,9 +421,7 @@ TEST(FederatedHeader, DeserializesAnyBytesWithoutHarm)
             std::copy_n(message.begin(), 3, bytes.begin());
         }
         FederatedHeader back;
-        EXPECT_LE(
-            Create<Packet>(bytes.data(), static_cast<uint32_t>(bytes.size()))->RemoveHeader(back),
-            bytes.size());
+        EXPECT_LE(Deserialize(bytes.data(), bytes.size(), back), bytes.size());
         back.IsValid();
     }
 }
