@@ -61,7 +61,7 @@ main(int argc, char* argv[])
     std::string model = "logistic";
     uint32_t pool = 4;
     uint32_t devices = 1000;
-    uint32_t participants = 100;
+    uint32_t participants = 0;
     uint32_t rounds = 100;
     uint32_t steps = 10;
     uint32_t batch = 10;
@@ -87,7 +87,11 @@ main(int argc, char* argv[])
     cmd.AddChoice("model", "What is learned", model, {"logistic", "mlp"});
     cmd.AddCount("pool", "Side of the squares of pixels that are averaged", pool, 1, 28);
     cmd.AddCount("devices", "Number of devices", devices, 1, 10000);
-    cmd.AddCount("participants", "Devices that take part in a round", participants, 1, 10000);
+    cmd.AddCount("participants",
+                 "Devices that take part in a round, 0: a tenth of all",
+                 participants,
+                 0,
+                 10000);
     cmd.AddCount("rounds", "Number of rounds", rounds, 1, 1000000);
     cmd.AddCount("steps", "Steps of SGD in a round", steps, 1, 1000000);
     cmd.AddCount("batch", "Samples of a step", batch, 1, 1000000);
@@ -107,6 +111,10 @@ main(int argc, char* argv[])
     {
         cmd.Fail("Option --decoder is '" + decoder +
                  "', not bayes, unbiased or gain:x with x > 0.");
+    }
+    if (participants == 0)
+    {
+        participants = std::max(1U, devices / 10);
     }
     if (participants > devices)
     {
