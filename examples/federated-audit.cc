@@ -4,20 +4,20 @@
  * Tries to falsify the privacy claim of every quantizer, with a public and with data-dependent
  * intervals.
  *
- *   two updates  ->  clip -> interval -> quantizer  ->  header and payload  ->  told apart how
- * well?
+ *   two updates -> clip -> interval -> quantizer -> header and payload -> told apart how well?
  *
  * It prints a table and writes it to PREFIX.csv, with the columns
  *   quantizer        dp (the paper's), sq, laplace, identity, rr (randomized response), optimal,
  *                    random-coordinates; others of the module by their name
  *   bits             resolution of the device
  *   interval         fixed (public), max-abs or min-max (of the update)
- *   epsilon_claimed  what the quantizer claims of the pair of updates, read as differential privacy
- *                    and as if the interval were public; empty: nothing
+ *   epsilon_claimed  what the quantizer claims of the pair of updates, read as differential
+ *                    privacy and as if the interval were public; empty: nothing
  *   epsilon_exact    from the probabilities as they are drawn; infinite: some message gives an
- * update away for certain; empty: not known epsilon_lower    lower confidence bound from samples.
- * All rows together are wrong with probability 0.001 verdict          falsified, not-falsified,
- * no-claim
+ *                    update away for certain; empty: not known
+ *   epsilon_lower    lower confidence bound from samples; all rows together are wrong with
+ *                    probability 0.001
+ *   verdict          falsified, not-falsified, no-claim
  *
  *   federated-audit --epsilon=1 --output=results/audit
  */

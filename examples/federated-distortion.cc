@@ -12,7 +12,7 @@
  *   sq              UnbiasedStochasticQuantizer, closed form (it has no epsilon)
  *   laplace         LaplaceQuantizer with the sensitivity of the interval, 20, closed form
  *   optimal_dp      OptimalDpQuantizer, closed form: the least that a true epsilon costs on the
- * same levels
+ *                   same levels
  *
  *   federated-distortion --output=results/distortion
  */

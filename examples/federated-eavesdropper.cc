@@ -28,8 +28,8 @@
  *                       device trained on; 0 where nothing was captured
  *   label_accuracy      of the label of that one
  *   claim, epsilon_update, epsilon_zcdp    the verdict of the privacy ledger, whoever listens:
- * none, same-cell, true or zcdp; the epsilon of an update, all its coordinates added up; and its
- * epsilon at delta = 1e-5
+ *                       none, same-cell, true or zcdp; the epsilon of an update, all its
+ *                       coordinates added up; and its epsilon at delta = 1e-5
  *
  *   federated-eavesdropper --distance=1,30,60 --quantizer=dp --output=results/eavesdropper
  */
