@@ -39,10 +39,9 @@ namespace ns3
  *
  * A battery counts as empty at its low-battery threshold, a tenth of what it held at first unless
  * the attribute says otherwise. Its device then leaves the federation with what is left; a little
- * later (SetLastWords) its radio is switched off. The source looks at its level at least every 10
- ms
- * and a hundred times while training uses all of it; what is left at the threshold should be enough
- * for the radio in the time until it is off.
+ * later (SetLastWords) its radio is switched off. The source looks at its level at least every
+ * 10 ms and a hundred times while training uses all of it; what is left at the threshold should be
+ * enough for the radio in the time until it is off.
  */
 class FederatedEnergyHelper
 {

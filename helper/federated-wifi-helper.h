@@ -32,20 +32,17 @@ namespace ns3
  *
  * Ad hoc, all frames are group-addressed: nothing is acknowledged or sent again by a radio, and MCS
  * are fixed, so that SNR turns into loss. Devices are enrolled, because the far ones could not
- join,
- * and train with the previous values of what they miss of a model. The center sends with a more
- * robust MCS and more power than devices do, as access points do. In infrastructure mode frames are
- acknowledged and rates
- * adapt, so that a bad link becomes a slow one; the model goes down by multicast and what a device
- * misses is repaired.
+ * join, and train with the previous values of what they miss of a model. The center sends with a
+ * more robust MCS and more power than devices do, as access points do. In infrastructure mode
+ * frames are acknowledged and rates adapt, so that a bad link becomes a slow one; the model goes
+ * down by multicast and what a device misses is repaired.
  *
  * What ns-3's defaults would spoil is set here, and can be set otherwise: the time-out of ADDBA
  * (1 ms makes contending stations hang), agreements on block acknowledgments (that of a station
  * that walks away blocks all others), queues that hold an update, no queue discs (CoDel drops
  * bursts), ARP entries (three pending packets, then silence), preamble detection (its default hides
  * every frame below about 12 dB), and the time at which stations associate, one after the other
- (all
- * at once, some are left that believe to be associated).
+ * (all at once, some are left that believe to be associated).
  *
  * @code
     FederatedWifiHelper wifi;

@@ -23,8 +23,7 @@ namespace ns3
  *
  * It stands for the confidentiality of a real protocol in a simulation, and is none: ChaCha has 8
  * rounds instead of 20, nobody exchanges keys, every device can read every other one, and nothing
- is
- * authenticated (the checksum inside only finds wrong keys and damage). One key is for one
+ * is authenticated (the checksum inside only finds wrong keys and damage). One key is for one
  * federation in one run.
  *
  * @verbatim
