@@ -4,12 +4,14 @@
 
 #include "ns3/abort.h"
 #include "ns3/arp-cache.h"
+#include "ns3/block-ack-manager.h"
 #include "ns3/boolean.h"
 #include "ns3/constant-position-mobility-model.h"
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/federated-number.h"
+#include "ns3/ht-frame-exchange-manager.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-interface.h"
@@ -19,6 +21,8 @@
 #include "ns3/point-to-point-helper.h"
 #include "ns3/pointer.h"
 #include "ns3/propagation-delay-model.h"
+#include "ns3/qos-txop.h"
+#include "ns3/simulator.h"
 #include "ns3/ssid.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
@@ -46,6 +50,104 @@ const char* const CELL = "10.1.0.0";            // 10.1.0.1 is the access point
 const char* const CELL_MASK = "255.255.0.0";
 const char* const CELL_BROADCAST = "10.1.255.255";
 const char* const MULTICAST_GROUP = "239.255.42.42";
+
+/**
+ * The agreements on block acknowledgments of a radio, as the one who sends data. When one was not
+ * used for its time-out, ns-3 tells the other side that it ends. From ns-3.41 on it lasts until the
+ * other side has acknowledged that; who walked away never does, and as long as it lasts the radio
+ * asks for acknowledgments and lets no other frames through. Here it then ends all the same.
+ * @tparam Manager ns3::BlockAckManager, not named so that earlier releases need not know it all.
+ */
+template <typename Manager>
+class AgreementWatch : public SimpleRefCount<AgreementWatch<Manager>>
+{
+  public:
+    /**
+     * @param manager Who keeps the agreements. It owns the trace that owns this object.
+     * @param frames Who sends the frames of that radio.
+     */
+    AgreementWatch(Manager* manager, HtFrameExchangeManager* frames)
+        : m_manager(manager),
+          m_frames(frames)
+    {
+    }
+
+    /** Signature of BlockAckManager's trace AgreementState. */
+    static void HandleState(Ptr<AgreementWatch> watch,
+                            Time,
+                            Mac48Address recipient,
+                            uint8_t tid,
+                            OriginatorBlockAckAgreement::State state)
+    {
+        watch->m_ends[{recipient, tid}].Cancel();
+        if (state == OriginatorBlockAckAgreement::ESTABLISHED)
+        {
+            // Right after this, ns-3 says anew what a time-out does.
+            Simulator::ScheduleNow([watch]
+                                   { SetHandler(watch, &Manager::DestroyOriginatorAgreement); });
+        }
+    }
+
+  private:
+    /** Have time-outs handled here. (Group: from ns-3.44 on, agreements may be for a group.) */
+    template <typename... Group>
+    static void SetHandler(const Ptr<AgreementWatch>& watch,
+                           void (Manager::*)(const Mac48Address&, uint8_t, Group...))
+    {
+        watch->m_manager->SetBlockAckInactivityCallback(
+            MakeBoundCallback(&AgreementWatch::HandleTimeout<Group...>, watch));
+    }
+
+    /** An agreement was not used. */
+    template <typename... Group>
+    static void HandleTimeout(Ptr<AgreementWatch> watch,
+                              Mac48Address recipient,
+                              uint8_t tid,
+                              bool byOriginator,
+                              Group... group)
+    {
+        watch->m_frames->SendDelbaFrame(recipient, tid, byOriginator, group...);
+        watch->m_ends[{recipient, tid}] = Simulator::Schedule(
+            MilliSeconds(50),
+            [watch, recipient, tid, group...]
+            {
+                // What was sent and not acknowledged is to be sent again, else it would wait for
+                // ever.
+                constexpr uint8_t ONLY_LINK = 0;
+                watch->m_manager->NotifyMissedBlockAck(ONLY_LINK, recipient, tid);
+                watch->m_manager->DestroyOriginatorAgreement(recipient, tid, group...);
+            });
+    }
+
+    Manager* m_manager;                                         //!< Keeps the agreements.
+    HtFrameExchangeManager* m_frames;                           //!< Sends frames.
+    std::map<std::pair<Mac48Address, uint8_t>, EventId> m_ends; //!< By recipient and traffic class.
+};
+
+/**
+ * Let agreements with those who walked away end.
+ * @param manager Who keeps the agreements of a radio.
+ * @param mac Of that radio.
+ */
+template <typename Manager, typename Mac>
+auto
+WatchAgreements(const Ptr<Manager>& manager, const Ptr<Mac>& mac, int)
+    -> decltype(&Manager::DestroyOriginatorAgreement, void())
+{
+    const auto frames = DynamicCast<HtFrameExchangeManager>(mac->GetFrameExchangeManager());
+    manager->TraceConnectWithoutContext(
+        "AgreementState",
+        MakeBoundCallback(
+            &AgreementWatch<Manager>::HandleState,
+            Create<AgreementWatch<Manager>>(PeekPointer(manager), PeekPointer(frames))));
+}
+
+/** Before ns-3.38 they end by themselves. */
+template <typename Manager, typename Mac>
+void
+WatchAgreements(const Ptr<Manager>&, const Ptr<Mac>&, long)
+{
+}
 
 /**
  * Fill an entry of an ARP cache, for ever.
@@ -293,6 +395,10 @@ FederatedWifiHelper::Tune(const Ptr<NetDevice>& device) const
             continue; // a radio with quality of service has no other
         }
         txop->SetAttributeFailSafe("AddBaResponseTimeout", TimeValue(m_addBaTimeout));
+        if (const auto qosTxop = DynamicCast<QosTxop>(txop))
+        {
+            WatchAgreements(qosTxop->GetBaManager(), mac, 0);
+        }
         txop->GetAttribute("Queue", pointer);
         const auto queue = pointer.Get<Object>();
         queue->SetAttribute("MaxSize", StringValue(std::to_string(m_queuePackets) + "p"));
