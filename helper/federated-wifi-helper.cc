@@ -3,6 +3,7 @@
 #include "federated-wifi-helper.h"
 
 #include "ns3/abort.h"
+#include "ns3/ap-wifi-mac.h"
 #include "ns3/arp-cache.h"
 #include "ns3/block-ack-manager.h"
 #include "ns3/boolean.h"
@@ -11,7 +12,6 @@
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/federated-number.h"
-#include "ns3/ht-frame-exchange-manager.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-interface.h"
@@ -31,6 +31,7 @@
 #include "ns3/wifi-mac.h"
 #include "ns3/wifi-net-device.h"
 #include "ns3/wifi-phy.h"
+#include "ns3/wifi-psdu.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,102 +52,119 @@ const char* const CELL_MASK = "255.255.0.0";
 const char* const CELL_BROADCAST = "10.1.255.255";
 const char* const MULTICAST_GROUP = "239.255.42.42";
 
-/**
- * The agreements on block acknowledgments of a radio, as the one who sends data. When one was not
- * used for its time-out, ns-3 tells the other side that it ends. From ns-3.41 on it lasts until the
- * other side has acknowledged that; who walked away never does, and as long as it lasts the radio
- * asks for acknowledgments and lets no other frames through. Here it then ends all the same.
- * @tparam Manager ns3::BlockAckManager, not named so that earlier releases need not know it all.
- */
-template <typename Manager>
-class AgreementWatch : public SimpleRefCount<AgreementWatch<Manager>>
-{
-  public:
-    /**
-     * @param manager Who keeps the agreements. It owns the trace that owns this object.
-     * @param frames Who sends the frames of that radio.
-     */
-    AgreementWatch(Manager* manager, HtFrameExchangeManager* frames)
-        : m_manager(manager),
-          m_frames(frames)
-    {
-    }
-
-    /** Signature of BlockAckManager's trace AgreementState. */
-    static void HandleState(Ptr<AgreementWatch> watch,
-                            Time,
-                            Mac48Address recipient,
-                            uint8_t tid,
-                            OriginatorBlockAckAgreement::State state)
-    {
-        watch->m_ends[{recipient, tid}].Cancel();
-        if (state == OriginatorBlockAckAgreement::ESTABLISHED)
-        {
-            // Right after this, ns-3 says anew what a time-out does.
-            Simulator::ScheduleNow([watch]
-                                   { SetHandler(watch, &Manager::DestroyOriginatorAgreement); });
-        }
-    }
-
-  private:
-    /** Have time-outs handled here. (Group: from ns-3.44 on, agreements may be for a group.) */
-    template <typename... Group>
-    static void SetHandler(const Ptr<AgreementWatch>& watch,
-                           void (Manager::*)(const Mac48Address&, uint8_t, Group...))
-    {
-        watch->m_manager->SetBlockAckInactivityCallback(
-            MakeBoundCallback(&AgreementWatch::HandleTimeout<Group...>, watch));
-    }
-
-    /** An agreement was not used. */
-    template <typename... Group>
-    static void HandleTimeout(Ptr<AgreementWatch> watch,
-                              Mac48Address recipient,
-                              uint8_t tid,
-                              bool byOriginator,
-                              Group... group)
-    {
-        watch->m_frames->SendDelbaFrame(recipient, tid, byOriginator, group...);
-        watch->m_ends[{recipient, tid}] = Simulator::Schedule(
-            MilliSeconds(50),
-            [watch, recipient, tid, group...]
-            {
-                // What was sent and not acknowledged is to be sent again, else it would wait for
-                // ever.
-                constexpr uint8_t ONLY_LINK = 0;
-                watch->m_manager->NotifyMissedBlockAck(ONLY_LINK, recipient, tid);
-                watch->m_manager->DestroyOriginatorAgreement(recipient, tid, group...);
-            });
-    }
-
-    Manager* m_manager;                                         //!< Keeps the agreements.
-    HtFrameExchangeManager* m_frames;                           //!< Sends frames.
-    std::map<std::pair<Mac48Address, uint8_t>, EventId> m_ends; //!< By recipient and traffic class.
-};
+constexpr uint8_t BEST_EFFORT = 0; // the traffic of a federation
 
 /**
- * Let agreements with those who walked away end.
- * @param manager Who keeps the agreements of a radio.
- * @param mac Of that radio.
+ * End an agreement of a radio on block acknowledgments, also one that was only asked for. What was
+ * sent and is not acknowledged is then sent again, and nothing waits for the agreement any more.
+ * @tparam Manager ns3::BlockAckManager, whose functions depend on the release.
+ * @tparam Group From ns-3.44 on, an agreement may be for a group.
  */
-template <typename Manager, typename Mac>
-auto
-WatchAgreements(const Ptr<Manager>& manager, const Ptr<Mac>& mac, int)
-    -> decltype(&Manager::DestroyOriginatorAgreement, void())
+template <typename Manager, typename... Group>
+void
+EndAgreement(Manager& manager,
+             Mac48Address recipient,
+             void (Manager::*end)(const Mac48Address&, uint8_t, Group...))
 {
-    const auto frames = DynamicCast<HtFrameExchangeManager>(mac->GetFrameExchangeManager());
-    manager->TraceConnectWithoutContext(
-        "AgreementState",
-        MakeBoundCallback(
-            &AgreementWatch<Manager>::HandleState,
-            Create<AgreementWatch<Manager>>(PeekPointer(manager), PeekPointer(frames))));
+    constexpr uint8_t ONLY_LINK = 0;
+    if (manager.GetAgreementAsOriginator(recipient, BEST_EFFORT))
+    {
+        manager.NotifyMissedBlockAck(ONLY_LINK, recipient, BEST_EFFORT);
+        manager.NotifyOriginatorAgreementNoReply(recipient, BEST_EFFORT, Group()...);
+        (manager.*end)(recipient, BEST_EFFORT, Group()...);
+    }
 }
 
-/** Before ns-3.38 they end by themselves. */
-template <typename Manager, typename Mac>
-void
-WatchAgreements(const Ptr<Manager>&, const Ptr<Mac>&, long)
+/** From ns-3.38 on. */
+template <typename Manager>
+auto
+EndAgreement(Manager& manager, Mac48Address recipient, int)
+    -> decltype(&Manager::DestroyOriginatorAgreement, void())
 {
+    EndAgreement(manager, recipient, &Manager::DestroyOriginatorAgreement);
+}
+
+/** In earlier releases. */
+template <typename Manager>
+auto
+EndAgreement(Manager& manager, Mac48Address recipient, long)
+    -> decltype(manager.DestroyAgreement(recipient, BEST_EFFORT))
+{
+    if (manager.ExistsAgreement(recipient, BEST_EFFORT))
+    {
+        manager.NotifyMissedBlockAck(recipient, BEST_EFFORT);
+        manager.NotifyAgreementNoReply(recipient, BEST_EFFORT);
+        manager.DestroyAgreement(recipient, BEST_EFFORT);
+    }
+}
+
+/** Whom a radio asked for acknowledgments in vain. */
+struct UnansweredRequests : public SimpleRefCount<UnansweredRequests>
+{
+    /** Requests to somebody. */
+    struct Requests
+    {
+        uint32_t count = 0; //!< In a row.
+        Time last;          //!< The last of them.
+    };
+
+    BlockAckManager* manager; //!< Keeps the agreements of the radio.
+    uint32_t limit;           //!< How many are enough.
+    std::map<Mac48Address, Requests> requests;
+};
+
+/** A block acknowledgment did not come in time. Signature of WifiMac's trace PsduResponseTimeout.
+ */
+void
+CountUnanswered(Ptr<UnansweredRequests> unanswered,
+                uint8_t,
+                Ptr<const WifiPsdu> frames,
+                const WifiTxVector&)
+{
+    if (!frames->GetHeader(0).IsBlockAckReq())
+    {
+        return;
+    }
+    const Time now = Simulator::Now();
+    auto& [count, last] = unanswered->requests[frames->GetAddr1()];
+    count = now - last < MilliSeconds(100) ? count + 1 : 1;
+    last = now;
+    if (count >= unanswered->limit)
+    {
+        count = 0;
+        EndAgreement(*unanswered->manager, frames->GetAddr1(), 0);
+    }
+}
+
+/**
+ * Let block acknowledgments work where stations come and go.
+ * @param mac Of a radio.
+ * @param txop Its queue.
+ * @param limit Requests for an acknowledgment that are not answered, until an agreement ends; 0:
+ * any number.
+ */
+void
+TuneAgreements(const Ptr<WifiMac>& mac, const Ptr<QosTxop>& txop, uint32_t limit)
+{
+    if (DynamicCast<ApWifiMac>(mac))
+    {
+        // Data of which nothing is acknowledged are sent again and given up after some tries, as
+        // single frames are. Else the access point asks somebody who walked away for
+        // acknowledgments until the data are too old, and lets no others through. (A station has
+        // nobody else to talk to, and goes on.)
+        txop->SetAttribute("UseExplicitBarAfterMissedBlockAck", BooleanValue(false));
+        mac->GetWifiRemoteStationManager()->SetAttributeFailSafe(
+            "IncrementRetryCountUnderBa", BooleanValue(true)); // since ns-3.44
+    }
+    // Nor is anybody to be asked without end.
+    if (limit > 0)
+    {
+        const auto unanswered = Create<UnansweredRequests>();
+        unanswered->manager = PeekPointer(txop->GetBaManager());
+        unanswered->limit = limit;
+        mac->TraceConnectWithoutContext("PsduResponseTimeout",
+                                        MakeBoundCallback(&CountUnanswered, unanswered));
+    }
 }
 
 /**
@@ -219,8 +237,7 @@ class FederatedWifiHelper::ListenerFading : public PropagationLossModel
 FederatedWifiHelper::FederatedWifiHelper()
     : m_manager("ns3::IdealWifiManager"),
       m_addBaTimeout(MilliSeconds(500)),
-      m_downlinkAgreement(MilliSeconds(100)),
-      m_uplinkAgreement(Seconds(1)),
+      m_blockAckLimit(7),
       m_queueDelay(Seconds(10))
 {
 }
@@ -327,12 +344,9 @@ FederatedWifiHelper::SetAddBaTimeout(const Time& timeout)
 }
 
 void
-FederatedWifiHelper::SetBlockAckTimeouts(const Time& downlink, const Time& uplink)
+FederatedWifiHelper::SetBlockAckLimit(uint32_t requests)
 {
-    NS_ABORT_MSG_IF(downlink > Seconds(67) || uplink > Seconds(67),
-                    "FederatedWifiHelper: a time-out of block acknowledgments is above 67 s");
-    m_downlinkAgreement = downlink;
-    m_uplinkAgreement = uplink;
+    m_blockAckLimit = requests;
 }
 
 void
@@ -379,12 +393,6 @@ void
 FederatedWifiHelper::Tune(const Ptr<NetDevice>& device) const
 {
     const auto mac = DynamicCast<WifiNetDevice>(device)->GetMac();
-    // Agreements on block acknowledgments end when they are not used. Else a radio asks somebody
-    // who walked away for acknowledgments as long as frames wait, and lets no others through; and
-    // after its return the receiver waits for frames that are no longer there.
-    const Time unused = device == GetReceiver() ? m_downlinkAgreement : m_uplinkAgreement;
-    mac->SetAttribute("BE_BlockAckInactivityTimeout",
-                      UintegerValue(static_cast<uint64_t>(unused.GetMicroSeconds() / 1024)));
     for (const char* name : {"Txop", "BE_Txop"})
     {
         PointerValue pointer;
@@ -397,7 +405,7 @@ FederatedWifiHelper::Tune(const Ptr<NetDevice>& device) const
         txop->SetAttributeFailSafe("AddBaResponseTimeout", TimeValue(m_addBaTimeout));
         if (const auto qosTxop = DynamicCast<QosTxop>(txop))
         {
-            WatchAgreements(qosTxop->GetBaManager(), mac, 0);
+            TuneAgreements(mac, qosTxop, m_blockAckLimit);
         }
         txop->GetAttribute("Queue", pointer);
         const auto queue = pointer.Get<Object>();
@@ -492,6 +500,9 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
             const auto station = DynamicCast<WifiNetDevice>(m_devices.Get(i))->GetMac();
             const Time wait = MilliSeconds(120 + 10 * static_cast<int64_t>(i));
             station->SetAttribute("WaitBeaconTimeout", TimeValue(wait));
+            // It stays associated for a day without beacons. There is no other access point to
+            // look for; and ns-3.37 aborts where beacons cease while a station asks to associate.
+            station->SetAttribute("MaxMissedBeacons", UintegerValue(1000000));
         }
     }
 

@@ -121,11 +121,11 @@ class FederatedWifiHelper
     void SetAddBaTimeout(const Time& timeout);
 
     /**
-     * Set after what time without use an agreement on block acknowledgments ends; 0: never.
-     * @param downlink Of the access point, with each station; 100 ms if this is not called.
-     * @param uplink Of a station; 1 s if this is not called.
+     * @param requests After how many requests in a row that are not answered an agreement on block
+     * acknowledgments ends; 7 if this is not called, 0: never. A radio that goes on asking
+     * somebody who walked away lets no other frames through.
      */
-    void SetBlockAckTimeouts(const Time& downlink, const Time& uplink);
+    void SetBlockAckLimit(uint32_t requests);
 
     /**
      * @param packets Largest queue of a radio; 5000 if this is not called.
@@ -268,8 +268,7 @@ class FederatedWifiHelper
     double m_minimumRssi = -110;    //!< dBm.
     double m_threshold = -5;        //!< dB.
     Time m_addBaTimeout;            //!< Of ADDBA requests.
-    Time m_downlinkAgreement;       //!< Longest without use, of the access point.
-    Time m_uplinkAgreement;         //!< The same, of a station.
+    uint32_t m_blockAckLimit;       //!< Requests until an agreement ends.
     uint32_t m_queuePackets = 5000; //!< Of a radio.
     Time m_queueDelay;              //!< Of a radio.
     bool m_staticArp = true;        //!< Whether ARP caches are filled.
