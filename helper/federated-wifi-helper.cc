@@ -54,6 +54,13 @@ const char* const MULTICAST_GROUP = "239.255.42.42";
 
 constexpr uint8_t BEST_EFFORT = 0; // the traffic of a federation
 
+/** Whether a receiver keeps an agreement when it is asked for a new one. */
+#if __has_include("ns3/wifi-mpdu.h") // from ns-3.37 on
+constexpr bool KEEPS_OLD_AGREEMENTS = false;
+#else
+constexpr bool KEEPS_OLD_AGREEMENTS = true;
+#endif
+
 /**
  * End an agreement of a radio on block acknowledgments, also one that was only asked for. What was
  * sent and is not acknowledged is then sent again, and nothing waits for the agreement any more.
@@ -155,6 +162,11 @@ TuneAgreements(const Ptr<WifiMac>& mac, const Ptr<QosTxop>& txop, uint32_t limit
         txop->SetAttribute("UseExplicitBarAfterMissedBlockAck", BooleanValue(false));
         mac->GetWifiRemoteStationManager()->SetAttributeFailSafe(
             "IncrementRetryCountUnderBa", BooleanValue(true)); // since ns-3.44
+    }
+    if (KEEPS_OLD_AGREEMENTS)
+    {
+        // It would wait for what was given up under the old one, unless that ends by itself.
+        mac->SetAttribute("BE_BlockAckInactivityTimeout", UintegerValue(500)); // times 1024 us
     }
     // Nor is anybody to be asked without end.
     if (limit > 0)

@@ -182,7 +182,7 @@ TEST_F(WifiCell, WhoWalksOutOfRangeIsLostAndComesBackWhileTheOthersGoOn)
 {
     for (const char* mode : {"adhoc", "infrastructure"})
     {
-        // A station knows after one second that it hears no beacons.
+        // For less than a round, and for some of them.
         for (double away : {0.95, 4.0})
         {
             const Time leaves = Seconds(2.5);
@@ -230,6 +230,33 @@ TEST_F(WifiCell, WhoWalksOutOfRangeIsLostAndComesBackWhileTheOthersGoOn)
             }
         }
     }
+}
+
+TEST_F(WifiCell, WhereStationsAreHardlyHeardTheRunGoesOn)
+{
+    // The access point has ten times the power of a station: far ones get data and cannot
+    // acknowledge them.
+    Begin({10, 12, 14, 16, 18, 20, 125, 130, 135, 140}, "infrastructure");
+    TrainLong();
+    m_federation->SetCenterAttribute("Rounds", UintegerValue(30));
+    m_federation->SetCenterAttribute("EvaluationInterval", UintegerValue(0));
+    Install();
+    Simulator::Run();
+    ASSERT_EQ(m_records.size(), 30U);
+    uint32_t nearComplete = 0;
+    uint32_t farComplete = 0;
+    for (const RoundRecord& record : m_records)
+    {
+        for (const LinkRecord& link : record.links)
+        {
+            const bool isComplete = link.state == PARTICIPANT_COMPLETE;
+            nearComplete += isComplete && link.device < 6;
+            farComplete += isComplete && link.device >= 6;
+        }
+    }
+    EXPECT_GT(nearComplete,
+              6 * 30 / 3U); // they wait while frames of and to the others are repeated
+    EXPECT_LT(farComplete, 4 * 30 / 3U);
 }
 
 TEST_F(WifiCell, LearnsWithTheCenterInTheAccessPointAndBehindIt)
