@@ -54,12 +54,24 @@ const char* const MULTICAST_GROUP = "239.255.42.42";
 
 constexpr uint8_t BEST_EFFORT = 0; // the traffic of a federation
 
-/** Whether a receiver keeps an agreement when it is asked for a new one. */
-#if __has_include("ns3/wifi-mpdu.h") // from ns-3.37 on
-constexpr bool KEEPS_OLD_AGREEMENTS = false;
-#else
-constexpr bool KEEPS_OLD_AGREEMENTS = true;
-#endif
+/**
+ * @return whether a receiver keeps an agreement when it is asked for a new one: not from ns-3.37
+ * on, which also knows links.
+ */
+template <typename Mac>
+auto
+KeepsOldAgreements(const Mac& mac, int) -> decltype(mac.GetNLinks(), bool())
+{
+    return false;
+}
+
+/** In earlier releases. */
+template <typename Mac>
+bool
+KeepsOldAgreements(const Mac&, long)
+{
+    return true;
+}
 
 /**
  * End an agreement of a radio on block acknowledgments, also one that was only asked for. What was
@@ -163,7 +175,7 @@ TuneAgreements(const Ptr<WifiMac>& mac, const Ptr<QosTxop>& txop, uint32_t limit
         mac->GetWifiRemoteStationManager()->SetAttributeFailSafe(
             "IncrementRetryCountUnderBa", BooleanValue(true)); // since ns-3.44
     }
-    if (KEEPS_OLD_AGREEMENTS)
+    if (KeepsOldAgreements(*mac, 0))
     {
         // It would wait for what was given up under the old one, unless that ends by itself.
         mac->SetAttribute("BE_BlockAckInactivityTimeout", UintegerValue(500)); // times 1024 us

@@ -256,7 +256,7 @@ TEST_F(WifiCell, WhereStationsAreHardlyHeardTheRunGoesOn)
     }
     EXPECT_GT(nearComplete,
               6 * 30 / 3U); // they wait while frames of and to the others are repeated
-    EXPECT_LT(farComplete, 4 * 30 / 3U);
+    EXPECT_LT(farComplete, 4 * 30U);
 }
 
 TEST_F(WifiCell, LearnsWithTheCenterInTheAccessPointAndBehindIt)
