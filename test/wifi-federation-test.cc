@@ -254,8 +254,8 @@ TEST_F(WifiCell, WhereStationsAreHardlyHeardTheRunGoesOn)
             farComplete += isComplete && link.device >= 6;
         }
     }
-    EXPECT_GT(nearComplete,
-              6 * 30 / 3U); // they wait while frames of and to the others are repeated
+    // Near ones wait while frames of and to the others are repeated, but the cell lives.
+    EXPECT_GT(nearComplete, 30 / 2U);
     EXPECT_LT(farComplete, 4 * 30U);
 }
 
