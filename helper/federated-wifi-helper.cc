@@ -132,7 +132,9 @@ struct UnansweredRequests : public SimpleRefCount<UnansweredRequests>
     std::map<Mac48Address, Requests> requests;
 };
 
-/** A block acknowledgment did not come in time. Signature of WifiMac's trace PsduResponseTimeout.
+/**
+ * Count a request that was not answered in time. Signature of WifiMac's trace PsduResponseTimeout,
+ * which data fire too.
  */
 void
 CountUnanswered(Ptr<UnansweredRequests> unanswered,
