@@ -70,7 +70,7 @@ Measure(uint32_t mcs, double fading, uint32_t frames)
         probe->AddDevice(i, Mac48Address::ConvertFrom(device->GetAddress()));
         for (uint32_t frame = 0; frame < frames; ++frame)
         {
-            Simulator::Schedule(TURN * static_cast<int64_t>(1 + frame * devices.GetN() + i),
+            Simulator::Schedule(TURN * (1 + int64_t{frame} * devices.GetN() + i),
                                 &NetDevice::Send,
                                 device,
                                 Create<Packet>(BYTES),

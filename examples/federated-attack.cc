@@ -276,8 +276,9 @@ main(int argc, char* argv[])
                           << ',' << one.quality.mse << ',' << one.snrDb << ',' << one.clipFactor
                           << ',' << one.found.objective << ',' << one.found.outerIterations << ','
                           << one.found.innerIterations << ',' << one.found.diverged << '\n';
-        sheet.SetImage(2 * one.net, one.image, one.truth);
-        sheet.SetImage(2 * one.net + 1, one.image, one.found.image);
+        const std::size_t row = 2 * std::size_t{one.net};
+        sheet.SetImage(row, one.image, one.truth);
+        sheet.SetImage(row + 1, one.image, one.found.image);
         similarities.push_back(one.quality.ssim);
         labels += label == one.found.label;
         above += one.quality.ssim > 0.5;

@@ -456,7 +456,7 @@ TEST_F(EavesdropperCell, NearbyItSeesTheTrainingImagesAndFarAwayItDoesNot)
             FederatedRandom random(seed);
             const auto found = attack->Reconstruct(observation, *kernel, shape, random);
             const uint8_t* pixels = data.train->GetPixels(parts[device][0]);
-            std::vector<double> truth(pixels, pixels + 28 * 28);
+            std::vector<double> truth(pixels, pixels + std::ptrdiff_t{28} * 28);
             for (double& value : truth)
             {
                 value /= 255;

@@ -33,7 +33,8 @@ LinkProbe::GetTypeId()
 }
 
 LinkProbe::LinkProbe(bool seesFailures)
-    : m_seesFailures(seesFailures)
+    : m_seesFailures(seesFailures),
+      m_smoothing(0)
 {
 }
 

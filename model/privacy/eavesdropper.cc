@@ -312,7 +312,7 @@ Eavesdropper::HearPacket(const uint8_t* bytes, std::size_t size, double snr)
     {
         return size < 20 ? UNREAD_TRUNCATED : UNREAD_NOT_IPV4;
     }
-    const std::size_t header = 4 * (ip[0] & 0x0fU);
+    const std::size_t header = std::size_t{4} * (ip[0] & 0x0fU);
     const std::size_t total = Read16(ip + 2); // the check sequence of the frame is behind
     if (header < 20 || total < header || total > size)
     {

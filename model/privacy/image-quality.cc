@@ -28,7 +28,7 @@ MakeWeights()
     double sum = 0;
     for (std::size_t i = 0; i < WINDOW; ++i)
     {
-        const double distance = static_cast<double>(i) - static_cast<double>(WINDOW / 2);
+        const double distance = static_cast<double>(i) - static_cast<double>(WINDOW - 1) / 2;
         weights[i] = std::exp(-distance * distance / (2 * DEVIATION * DEVIATION));
         sum += weights[i];
     }
