@@ -127,9 +127,9 @@ struct UnansweredRequests : public SimpleRefCount<UnansweredRequests>
         Time last;          //!< The last of them.
     };
 
-    BlockAckManager* manager; //!< Keeps the agreements of the radio.
-    uint32_t limit;           //!< How many are enough.
-    std::map<Mac48Address, Requests> requests;
+    BlockAckManager* manager;                  //!< Keeps the agreements of the radio.
+    uint32_t limit;                            //!< How many are enough.
+    std::map<Mac48Address, Requests> requests; //!< By who was asked.
 };
 
 /**
