@@ -8,25 +8,27 @@ set(federated_sources
     helper/federated-result-line.cc
     helper/federated-scenario-options.cc
     helper/federated-trace-writer.cc
+    model/base/bit-packer.cc
+    model/base/federated-number.cc
+    model/base/federated-random.cc
+    model/center/cluster-size-policy.cc
+    model/center/optimal-cluster-sizes.cc
+    model/center/random-cluster-sizes.cc
+    model/center/round-record.cc
     model/channel/bit-budget.cc
     model/channel/fixed-bit-budget.cc
-    model/channel/fixed-link-noise.cc
     model/channel/goodput-probe.cc
-    model/channel/link-noise.cc
     model/channel/link-probe.cc
     model/channel/measured-bit-budget.cc
-    model/channel/no-link-noise.cc
-    model/channel/snr-link-noise.cc
     model/federated-device.cc
-    model/federated-number.cc
-    model/federated-random.cc
     model/fusion-center.cc
-    model/fusion/cluster-size-policy.cc
     model/fusion/effective-snr-fusion.cc
+    model/fusion/fixed-link-noise.cc
     model/fusion/fusion-rule.cc
-    model/fusion/optimal-cluster-sizes.cc
-    model/fusion/random-cluster-sizes.cc
+    model/fusion/link-noise.cc
+    model/fusion/no-link-noise.cc
     model/fusion/resolution-fusion.cc
+    model/fusion/snr-link-noise.cc
     model/fusion/uniform-fusion.cc
     model/fusion/update-fusion.cc
     model/learning/dense-kernel.cc
@@ -68,9 +70,7 @@ set(federated_sources
     model/quantization/randomized-response-quantizer.cc
     model/quantization/unbiased-stochastic-quantizer.cc
     model/quantization/update-clipping.cc
-    model/round-record.cc
     model/theory/convergence-bound.cc
-    model/wire/bit-packer.cc
     model/wire/crc32c.cc
     model/wire/drop-reason.cc
     model/wire/federated-header.cc
@@ -92,27 +92,33 @@ set(federated_headers
     helper/federated-result-line.h
     helper/federated-scenario-options.h
     helper/federated-trace-writer.h
+    model/base/big-endian.h
+    model/base/bit-packer.h
+    model/base/coordinate-range.h
+    model/base/federated-compat.h
+    model/base/federated-number.h
+    model/base/federated-random.h
+    model/base/federated-streams.h
+    model/base/federated-version.h
+    model/base/little-endian.h
+    model/center/cluster-size-policy.h
+    model/center/optimal-cluster-sizes.h
+    model/center/random-cluster-sizes.h
+    model/center/round-record.h
     model/channel/bit-budget.h
     model/channel/fixed-bit-budget.h
-    model/channel/fixed-link-noise.h
     model/channel/goodput-probe.h
-    model/channel/link-noise.h
     model/channel/link-probe.h
     model/channel/measured-bit-budget.h
-    model/channel/no-link-noise.h
-    model/channel/snr-link-noise.h
-    model/federated-compat.h
     model/federated-device.h
-    model/federated-number.h
-    model/federated-random.h
-    model/federated-version.h
     model/fusion-center.h
-    model/fusion/cluster-size-policy.h
     model/fusion/effective-snr-fusion.h
+    model/fusion/fixed-link-noise.h
     model/fusion/fusion-rule.h
-    model/fusion/optimal-cluster-sizes.h
-    model/fusion/random-cluster-sizes.h
+    model/fusion/link-noise.h
+    model/fusion/no-link-noise.h
     model/fusion/resolution-fusion.h
+    model/fusion/snr-link-noise.h
     model/fusion/uniform-fusion.h
     model/fusion/update-fusion.h
     model/learning/cpu-time.h
@@ -162,16 +168,12 @@ set(federated_headers
     model/quantization/randomized-response-quantizer.h
     model/quantization/unbiased-stochastic-quantizer.h
     model/quantization/update-clipping.h
-    model/round-record.h
     model/theory/convergence-bound.h
-    model/wire/big-endian.h
-    model/wire/bit-packer.h
     model/wire/crc32c.h
     model/wire/drop-reason.h
     model/wire/federated-header.h
     model/wire/fragment-assembler.h
     model/wire/fragmentation.h
-    model/wire/little-endian.h
     model/wire/message-bodies.h
     model/wire/message-cipher.h
     model/wire/message-stream.h
@@ -269,13 +271,13 @@ set(federated_wifi_sources
     helper/federated-wifi-energy-helper.cc
     helper/federated-wifi-helper.cc
     model/channel/wifi-link-probe.cc
-    model/privacy/eavesdropper.cc
+    model/eavesdropper.cc
 )
 set(federated_wifi_headers
     helper/federated-wifi-energy-helper.h
     helper/federated-wifi-helper.h
     model/channel/wifi-link-probe.h
-    model/privacy/eavesdropper.h
+    model/eavesdropper.h
 )
 set(federated_wifi_tests
     test/eavesdropper-test.cc

@@ -30,6 +30,7 @@
 #include "ns3/federated-dataset.h"
 #include "ns3/federated-output-file.h"
 #include "ns3/federated-result-line.h"
+#include "ns3/federated-streams.h"
 #include "ns3/gradient-inversion.h"
 #include "ns3/image-quality.h"
 #include "ns3/interval-rule.h"
@@ -221,7 +222,7 @@ main(int argc, char* argv[])
     }
 
     auto stream = CreateObject<UniformRandomVariable>();
-    stream->SetStream(0);
+    stream->SetStream(FederatedStreams::TOOL);
     const uint64_t seed = stream->GetInteger(0, FederatedRandom::max());
     std::vector<uint32_t> samples(train.GetSize());
     for (uint32_t i = 0; i < samples.size(); ++i)

@@ -26,6 +26,7 @@
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-output-file.h"
 #include "ns3/federated-result-line.h"
+#include "ns3/federated-streams.h"
 #include "ns3/fixed-interval.h"
 #include "ns3/max-abs-interval.h"
 #include "ns3/min-max-interval.h"
@@ -206,7 +207,7 @@ main(int argc, char* argv[])
         }
     }
     auto stream = CreateObject<UniformRandomVariable>();
-    stream->SetStream(0);
+    stream->SetStream(FederatedStreams::TOOL);
 
     FederatedOutputFile file(output + ".csv");
     file.GetStream()

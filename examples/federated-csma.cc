@@ -29,6 +29,7 @@
 #include "ns3/federated-header.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-scenario-options.h"
+#include "ns3/federated-streams.h"
 #include "ns3/goodput-probe.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
@@ -146,7 +147,7 @@ main(int argc, char* argv[])
         auto errors = CreateObject<RateErrorModel>();
         errors->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
         errors->SetRate(loss);
-        errors->AssignStreams(1);
+        errors->AssignStreams(FederatedStreams::ERROR_MODEL);
         ports.Get(0)->SetAttribute("ReceiveErrorModel", PointerValue(errors));
         ports.Get(0)->TraceConnectWithoutContext("PhyRxDrop", MakeCallback(&CountDrop));
     }

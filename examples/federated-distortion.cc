@@ -22,6 +22,7 @@
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-output-file.h"
 #include "ns3/federated-result-line.h"
+#include "ns3/federated-streams.h"
 #include "ns3/laplace-quantizer.h"
 #include "ns3/optimal-dp-quantizer.h"
 #include "ns3/random-variable-stream.h"
@@ -83,7 +84,7 @@ main(int argc, char* argv[])
     laplace->SetAttribute("Sensitivity", DoubleValue(HIGH - LOW));
     auto optimal = CreateObject<OptimalDpQuantizer>();
     auto stream = CreateObject<UniformRandomVariable>();
-    stream->SetStream(0);
+    stream->SetStream(FederatedStreams::TOOL);
 
     FederatedOutputFile file(output + ".csv");
     file.GetStream() << "bits,epsilon,dp,dp_mc,sq,laplace,optimal_dp\n";

@@ -26,6 +26,7 @@
 #include "ns3/federated-header.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-star-helper.h"
+#include "ns3/federated-streams.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/pointer.h"
@@ -133,7 +134,7 @@ main(int argc, char* argv[])
         auto errors = CreateObject<RateErrorModel>();
         errors->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
         errors->SetRate(loss);
-        errors->AssignStreams(1);
+        errors->AssignStreams(FederatedStreams::ERROR_MODEL);
         const NetDeviceContainer& ports = star.GetUplinkPorts();
         for (uint32_t i = 0; i < ports.GetN(); ++i)
         {

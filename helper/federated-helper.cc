@@ -9,6 +9,7 @@
 #include "ns3/double.h"
 #include "ns3/effective-snr-fusion.h"
 #include "ns3/enum.h"
+#include "ns3/federated-streams.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/ipv4.h"
 #include "ns3/ipv6.h"
@@ -32,12 +33,6 @@ namespace ns3
 
 namespace
 {
-
-// Without AssignStreams: far from the small numbers that scripts use, and always the same, because
-// ns-3's automatic numbers depend on the order in which objects are made.
-constexpr int64_t DEFAULT_STREAM = 1'000'000'000;
-constexpr int64_t CENTER_STREAMS = 8; // set aside, so that devices do not depend on the policy
-constexpr int64_t DEVICE_STREAMS = 2; // of a device
 
 /**
  * Simulator::Stop as a trace sink.
@@ -210,7 +205,7 @@ FederatedHelper::FederatedHelper()
       m_partition(FederatedPartition::Iid()),
       m_protocol("udp"),
       m_joinSpacing(MicroSeconds(100)),
-      m_stream(DEFAULT_STREAM),
+      m_stream(FederatedStreams::FEDERATION),
       m_task(CreateObject<LearningTask>())
 {
 }
@@ -686,7 +681,7 @@ FederatedHelper::AssignStreams(int64_t stream)
         m_task->AssignStreams(stream);
         ApplyStreams();
     }
-    return 1 + CENTER_STREAMS + DEVICE_STREAMS * CountDevices();
+    return 1 + FederatedStreams::CENTER + FederatedStreams::DEVICE * CountDevices();
 }
 
 void
@@ -694,12 +689,14 @@ FederatedHelper::ApplyStreams()
 {
     int64_t stream = m_stream + 1; // the first is the task's
     const int64_t used = m_center->AssignStreams(stream);
-    NS_ABORT_MSG_IF(used > CENTER_STREAMS, "FederatedHelper: the center uses too many streams");
-    stream += CENTER_STREAMS;
+    NS_ABORT_MSG_IF(used > FederatedStreams::CENTER,
+                    "FederatedHelper: the center uses too many streams");
+    stream += FederatedStreams::CENTER;
     for (const auto& device : m_devices)
     {
         const int64_t streams = device->AssignStreams(stream);
-        NS_ABORT_MSG_IF(streams != DEVICE_STREAMS, "FederatedHelper: a device uses other streams");
+        NS_ABORT_MSG_IF(streams != FederatedStreams::DEVICE,
+                        "FederatedHelper: a device uses other streams");
         stream += streams;
     }
 }

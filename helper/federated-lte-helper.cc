@@ -9,6 +9,7 @@
 #include "ns3/config.h"
 #include "ns3/constant-position-mobility-model.h"
 #include "ns3/double.h"
+#include "ns3/federated-streams.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/ipv4-static-routing-helper.h"
@@ -27,8 +28,6 @@ namespace ns3
 
 namespace
 {
-
-constexpr int64_t DEFAULT_STREAM = 2'000'000'000; // behind those of FederatedHelper
 
 constexpr double REFERENCE_LOSS = 38.9; // of free space at 1 m and 2.1 GHz, in dB
 
@@ -166,7 +165,7 @@ FederatedLteHelper::Install(const NodeContainer& devices)
             m_epc->GetUeDefaultGatewayAddress(), ipv4->GetInterfaceForDevice(m_ueDevices.Get(i)));
         m_lte->Attach(m_ueDevices.Get(i), m_enbDevice);
     }
-    AssignStreams(DEFAULT_STREAM);
+    AssignStreams(FederatedStreams::LTE_CELL);
 }
 
 Ptr<LteLinkProbe>

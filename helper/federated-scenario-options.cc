@@ -4,6 +4,7 @@
 
 #include "ns3/double.h"
 #include "ns3/federated-number.h"
+#include "ns3/federated-streams.h"
 #include "ns3/mobility-helper.h"
 #include "ns3/pointer.h"
 #include "ns3/position-allocator.h"
@@ -23,7 +24,6 @@ namespace
 {
 
 constexpr uint32_t MAX_DEVICES = 1000;
-constexpr int64_t POSITION_STREAM = 2000; // of the first positions; those of walks follow
 
 } // namespace
 
@@ -174,7 +174,7 @@ FederatedScenarioOptions::Place(const NodeContainer& devices, const Ptr<Node>& r
 
     auto disc = CreateObject<UniformDiscPositionAllocator>();
     disc->SetRho(radius);
-    disc->AssignStreams(POSITION_STREAM);
+    disc->AssignStreams(FederatedStreams::POSITIONS);
     MobilityHelper mobility;
     mobility.SetPositionAllocator(disc);
     if (speed > 0)
@@ -192,7 +192,7 @@ FederatedScenarioOptions::Place(const NodeContainer& devices, const Ptr<Node>& r
                                   PointerValue(next));
     }
     mobility.Install(devices);
-    mobility.AssignStreams(devices, POSITION_STREAM + 10);
+    mobility.AssignStreams(devices, FederatedStreams::WALKS);
 }
 
 } // namespace ns3

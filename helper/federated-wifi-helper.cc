@@ -12,6 +12,7 @@
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/federated-number.h"
+#include "ns3/federated-streams.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-interface.h"
@@ -44,10 +45,7 @@ namespace ns3
 namespace
 {
 
-constexpr int64_t DEFAULT_STREAM = 100000;
-constexpr int64_t LISTENER_STREAM = 1000000000; // above those of any federation
-constexpr int64_t LISTENER_STREAMS = 100;       // of each listener
-const char* const CELL = "10.1.0.0";            // 10.1.0.1 is the access point
+const char* const CELL = "10.1.0.0"; // 10.1.0.1 is the access point
 const char* const CELL_MASK = "255.255.0.0";
 const char* const CELL_BROADCAST = "10.1.255.255";
 const char* const MULTICAST_GROUP = "239.255.42.42";
@@ -557,7 +555,7 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
     {
         FillArpCaches();
     }
-    AssignStreams(DEFAULT_STREAM);
+    AssignStreams(FederatedStreams::WIFI_CELL);
 }
 
 void
@@ -663,7 +661,7 @@ FederatedWifiHelper::AddListener(const Ptr<Node>& node)
     NS_ABORT_MSG_IF(!mobility, "FederatedWifiHelper: the node of a listener has no position");
     // Without access point a radio does not look for one; what it could send with, it never uses.
     const NetDeviceContainer radio = InstallRadios(node, "ns3::AdhocWifiMac", m_mcs, m_txPower);
-    int64_t stream = LISTENER_STREAM + LISTENER_STREAMS * m_listeners++;
+    int64_t stream = FederatedStreams::LISTENERS + FederatedStreams::LISTENER * m_listeners++;
     stream += WifiHelper().AssignStreams(radio, stream);
     if (m_fadingLoss)
     {

@@ -5,9 +5,10 @@
 #include "ns3/abort.h"
 #include "ns3/federated-random.h"
 
-#include <algorithm>
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
+
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <new>

@@ -5,8 +5,9 @@
 #include "ns3/federated-number.h"
 #include "ns3/federated-random.h"
 
-#include <algorithm>
 #include <boost/random/gamma_distribution.hpp>
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>

@@ -3,24 +3,14 @@
 #ifndef LEVEL_GRID_H
 #define LEVEL_GRID_H
 
+#include "ns3/coordinate-range.h"
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 
 namespace ns3
 {
-
-/**
- * @ingroup federated
- * @brief The part of an update that is quantized on one interval.
- */
-struct IntervalRange
-{
-    std::size_t begin; //!< First coordinate.
-    std::size_t end;   //!< One past the last coordinate.
-    float low;         //!< Lower end of the interval.
-    float high;        //!< Upper end of the interval.
-};
 
 /**
  * @ingroup federated

@@ -6,6 +6,7 @@
 #include "level-grid.h"
 #include "privacy-claim.h"
 
+#include "ns3/bit-packer.h"
 #include "ns3/federated-random.h"
 #include "ns3/object.h"
 
@@ -28,8 +29,8 @@ namespace ns3
 class Quantizer : public Object
 {
   public:
-    static constexpr unsigned MAX_BITS = 16;   //!< The finest resolution.
-    static constexpr unsigned FLOAT_BITS = 32; //!< Bits of a coordinate that is sent as a float.
+    static constexpr unsigned MAX_BITS = BitPacker::MAX_BITS;     //!< The finest resolution.
+    static constexpr unsigned FLOAT_BITS = BitPacker::FLOAT_BITS; //!< Where floats are sent.
 
     /** @return the TypeId. */
     static TypeId GetTypeId();

@@ -2,7 +2,7 @@
 
 #include "crc32c.h"
 
-#include "little-endian.h"
+#include "ns3/little-endian.h"
 
 #include <boost/crc.hpp>
 

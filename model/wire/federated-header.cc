@@ -2,11 +2,11 @@
 
 #include "federated-header.h"
 
-#include "big-endian.h"
-#include "bit-packer.h"
 #include "crc32c.h"
 
 #include "ns3/assert.h"
+#include "ns3/big-endian.h"
+#include "ns3/bit-packer.h"
 
 #include <cmath>
 
@@ -35,7 +35,6 @@ constexpr std::size_t AT_DISTORTION = 36;
 constexpr std::size_t AT_CHECKSUM = 40;
 constexpr std::size_t MAX_SIZE =
     FederatedHeader::FIXED_SIZE + FederatedHeader::MAX_INTERVALS * FederatedHeader::INTERVAL_SIZE;
-constexpr unsigned FLOAT_BITS = 32;
 
 bool
 HasMagic(const uint8_t* bytes)
@@ -211,7 +210,7 @@ FederatedHeader::IsValid() const
         return true;
     }
     const bool levels = bits >= 1 && bits <= BitPacker::MAX_BITS;
-    return fragments >= 1 && coordinates >= 1 && (levels || bits == FLOAT_BITS) &&
+    return fragments >= 1 && coordinates >= 1 && (levels || bits == BitPacker::FLOAT_BITS) &&
            (uint64_t{coordinates} * bits + 7) / 8 == payloadLength &&
            !(type == UPDATE && levels && intervals.empty());
 }

@@ -3,8 +3,8 @@
 #ifndef FEDERATED_HEADER_H
 #define FEDERATED_HEADER_H
 
+#include "ns3/coordinate-range.h"
 #include "ns3/header.h"
-#include "ns3/level-grid.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,10 +2,9 @@
 
 #include "fragment-assembler.h"
 
-#include "bit-packer.h"
-#include "little-endian.h"
-
 #include "ns3/assert.h"
+#include "ns3/bit-packer.h"
+#include "ns3/little-endian.h"
 #include "ns3/quantizer.h"
 #include "ns3/update-fusion.h"
 
@@ -74,7 +73,7 @@ FragmentAssembler::Accept(const FederatedHeader& header, const uint8_t* payload)
     {
         return DUPLICATE;
     }
-    const Range range{header.first, std::size_t{header.first} + header.coordinates};
+    const CoordinateRange range{header.first, std::size_t{header.first} + header.coordinates};
     // The range behind this one; in order, there is none.
     auto next = m_ranges.end();
     if (!m_ranges.empty() && m_ranges.back().end > range.begin)
@@ -82,7 +81,8 @@ FragmentAssembler::Accept(const FederatedHeader& header, const uint8_t* payload)
         next = std::upper_bound(m_ranges.begin(),
                                 m_ranges.end(),
                                 range.begin,
-                                [](std::size_t begin, const Range& r) { return begin < r.begin; });
+                                [](std::size_t begin, const CoordinateRange& r)
+                                { return begin < r.begin; });
     }
     const bool hasPrevious = next != m_ranges.begin();
     if ((next != m_ranges.end() && next->begin < range.end) ||
@@ -238,7 +238,7 @@ FragmentAssembler::FillDelivered(const Quantizer& quantizer,
     }
     update.cellDistortion = covered > 0 ? cellSum / static_cast<double>(covered)
                                         : quantizer.GetCellDistortion(0, 0, bits, m_dimension);
-    for (const Range& range : m_ranges)
+    for (const CoordinateRange& range : m_ranges)
     {
         DeliveredRange delivered{};
         delivered.begin = range.begin;

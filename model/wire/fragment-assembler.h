@@ -5,7 +5,7 @@
 
 #include "federated-header.h"
 
-#include "ns3/level-grid.h"
+#include "ns3/coordinate-range.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -37,13 +37,6 @@ class FragmentAssembler
         DUPLICATE,  //!< It came before.
         INVALID,    //!< It does not fit the dimension, the bits or what came before.
         NOT_FINITE, //!< It has a float that is infinite or NaN.
-    };
-
-    /** Coordinates begin .. end - 1. */
-    struct Range
-    {
-        std::size_t begin; //!< First coordinate.
-        std::size_t end;   //!< One past the last coordinate.
     };
 
     /**
@@ -105,7 +98,7 @@ class FragmentAssembler
     }
 
     /** @return the coordinates that came: ascending, neither overlapping nor touching. */
-    const std::vector<Range>& GetRanges() const
+    const std::vector<CoordinateRange>& GetRanges() const
     {
         return m_ranges;
     }
@@ -152,7 +145,7 @@ class FragmentAssembler
     std::size_t m_coordinates = 0; //!< Coordinates that came.
     std::vector<bool> m_has;       //!< Which fragments were accepted.
     std::vector<float> m_words;    //!< The bytes of the whole payload, in a place for floats.
-    std::vector<Range> m_ranges;   //!< Coordinates that came.
+    std::vector<CoordinateRange> m_ranges;                        //!< Coordinates that came.
     std::vector<IntervalRange> m_intervals;                       //!< Intervals of what came.
     float m_distortion = std::numeric_limits<float>::quiet_NaN(); //!< As reported.
 };

@@ -3,10 +3,10 @@
 #ifndef FRAGMENTATION_H
 #define FRAGMENTATION_H
 
-#include "bit-packer.h"
 #include "federated-header.h"
 
-#include "ns3/level-grid.h"
+#include "ns3/bit-packer.h"
+#include "ns3/coordinate-range.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,9 @@
 
 #include "message-bodies.h"
 
-#include "big-endian.h"
 #include "federated-header.h"
+
+#include "ns3/big-endian.h"
 
 #include <algorithm>
 #include <limits>

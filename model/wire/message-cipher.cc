@@ -2,10 +2,9 @@
 
 #include "message-cipher.h"
 
-#include "big-endian.h"
-
 #include "ns3/abort.h"
 #include "ns3/assert.h"
+#include "ns3/big-endian.h"
 #include "ns3/federated-random.h"
 #include "ns3/simulator.h"
 

@@ -28,6 +28,8 @@ class BitPacker
 {
   public:
     static constexpr unsigned MAX_BITS = 16; //!< The widest level.
+    static constexpr unsigned FLOAT_BITS =
+        32; //!< Bits of a coordinate that is a float, not a level.
 
     /**
      * @param count Number of levels.

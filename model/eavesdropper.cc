@@ -43,7 +43,7 @@ Read16(const uint8_t* bytes)
 
 /** Mark ranges of coordinates. */
 void
-Mark(const std::vector<FragmentAssembler::Range>& ranges, std::vector<bool>& marks)
+Mark(const std::vector<CoordinateRange>& ranges, std::vector<bool>& marks)
 {
     for (const auto& range : ranges)
     {

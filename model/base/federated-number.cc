@@ -3,6 +3,7 @@
 #include "federated-number.h"
 
 #include <boost/lexical_cast/try_lexical_convert.hpp>
+
 #include <cmath>
 
 namespace ns3

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FEDERATED_STREAMS_H
+#define FEDERATED_STREAMS_H
+
+#include <cstdint>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief The ns-3 random streams that the module takes where a script does not call AssignStreams.
+ *
+ * They are fixed, because ns-3's automatic numbers depend on the order in which objects are made.
+ *
+ * @verbatim
+   stream                 who                                            how many
+   0                      tools without a network: attack, audit, ...    1
+   1                      error models of examples                       1
+   2000                   first positions of devices (POSITIONS)         10
+   2010                   their walks (WALKS)                            2 a device
+   100,000                radios and IP of a wifi cell (WIFI_CELL)       4 or more a node
+   1,000,000,000          a federation (FEDERATION): its task            1
+      + 1                   its center                                   CENTER, set aside
+      + 1 + CENTER          its devices                                  DEVICE each
+   1,000,000,000          listeners of a wifi cell (LISTENERS)           LISTENER each
+   2,000,000,000          an LTE cell (LTE_CELL)
+   @endverbatim
+ *
+ * Everything else is drawn from FederatedRandom, whose one seed is the draw of the task.
+ */
+struct FederatedStreams
+{
+    static constexpr int64_t TOOL = 0;                   //!< Examples without a network.
+    static constexpr int64_t ERROR_MODEL = 1;            //!< Error models of examples.
+    static constexpr int64_t POSITIONS = 2000;           //!< First positions of devices.
+    static constexpr int64_t WALKS = 2010;               //!< Their walks.
+    static constexpr int64_t WIFI_CELL = 100'000;        //!< Radios and IP of a wifi cell.
+    static constexpr int64_t FEDERATION = 1'000'000'000; //!< Task, center and devices.
+    static constexpr int64_t CENTER = 8;                 //!< Streams of a center, so that those of
+                                                         //!< devices do not depend on its policy.
+    static constexpr int64_t DEVICE = 2;                 //!< Streams of a device.
+    static constexpr int64_t LISTENERS = 1'000'000'000;  //!< Listeners of a wifi cell.
+    static constexpr int64_t LISTENER = 100;             //!< Streams of a listener.
+    static constexpr int64_t LTE_CELL = 2'000'000'000;   //!< An LTE cell.
+};
+
+} // namespace ns3
+
+#endif // FEDERATED_STREAMS_H
