@@ -58,7 +58,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <sstream>
+#include <limits>
 #include <vector>
 
 using namespace ns3;
@@ -333,23 +333,14 @@ Attack(const Setting& setting,
     }
 }
 
-/** Read distances, with commas between. */
+/** Read distances above 0, with commas between. */
 std::string
 ReadDistances(const std::string& text, std::vector<double>& distances)
 {
-    distances.clear();
-    std::istringstream list(text + ",");
-    std::string item;
-    while (std::getline(list, item, ','))
-    {
-        double distance = 0;
-        if (!FederatedNumber::ReadReal(item, distance) || !(distance > 0 && distance <= 100000))
-        {
-            return "is not a list of distances above 0, up to 100000, with commas between";
-        }
-        distances.push_back(distance);
-    }
-    return "";
+    const double above0 = std::numeric_limits<double>::denorm_min();
+    return FederatedNumber::ReadReals(text, above0, 100000, distances)
+               ? ""
+               : "is not a list of distances above 0, up to 100000, with commas between";
 }
 
 /** @return what a claim is called in the table. */

@@ -13,7 +13,6 @@
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
-#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -71,11 +70,8 @@ FederatedScenarioOptions::ReadGroups(const std::string& text, std::vector<Group>
 {
     groups.clear();
     uint64_t devices = 0;
-    std::size_t begin = 0;
-    while (begin <= text.size())
+    for (const std::string& item : FederatedNumber::Split(text))
     {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
-        const std::string item = text.substr(begin, end - begin);
         const std::size_t cross = item.find('x');
         uint64_t count = 0;
         uint64_t bits = 0;
@@ -88,9 +84,8 @@ FederatedScenarioOptions::ReadGroups(const std::string& text, std::vector<Group>
         }
         groups.push_back({static_cast<uint32_t>(count), static_cast<unsigned>(bits)});
         devices += count;
-        begin = end + 1;
     }
-    return devices <= MAX_DEVICES;
+    return devices > 0 && devices <= MAX_DEVICES;
 }
 
 void

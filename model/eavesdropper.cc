@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <utility>
 
 namespace ns3
@@ -147,18 +146,9 @@ Eavesdropper::~Eavesdropper()
 void
 Eavesdropper::SetWatched(std::string list)
 {
-    std::vector<uint32_t> watched;
-    std::istringstream items(list);
-    std::string item;
-    while (std::getline(items, item, ','))
-    {
-        uint64_t device = 0;
-        NS_ABORT_MSG_IF(!FederatedNumber::ReadCount(item, device) ||
-                            device >= FederatedHeader::ALL_DEVICES,
-                        "Eavesdropper: Devices is '" << list << "', not a list of devices");
-        watched.push_back(static_cast<uint32_t>(device));
-    }
-    m_watched = std::move(watched);
+    NS_ABORT_MSG_IF(
+        !FederatedNumber::ReadCounts(list, 0U, FederatedHeader::ALL_DEVICES - 1, m_watched),
+        "Eavesdropper: Devices is '" << list << "', not a list of devices");
     m_watchedText = std::move(list);
 }
 

@@ -768,7 +768,11 @@ using ListenerDeathTest = Listener;
 
 TEST_F(ListenerDeathTest, MisuseStopsTheScriptWithASentence)
 {
-    EXPECT_DEATH(m_listener->SetAttribute("Devices", StringValue("1,x")), "not a list of devices");
+    for (const char* wrong : {"1,x", "1,", "1,,2", "4294967295"})
+    {
+        EXPECT_DEATH(m_listener->SetAttribute("Devices", StringValue(wrong)),
+                     "not a list of devices");
+    }
     EXPECT_DEATH(m_listener->SetModel(std::vector<float>(3)), "a model of 3 coordinates");
     EXPECT_DEATH(m_listener->ShareWith(m_listener), "shares with itself");
     const auto node = CreateObject<Node>();

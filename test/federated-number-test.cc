@@ -37,3 +37,38 @@ TEST(FederatedNumber, RealsAreFiniteAndNothingElse)
     EXPECT_TRUE(FederatedNumber::ReadReal("3", value));
     EXPECT_EQ(value, 3);
 }
+
+TEST(FederatedNumber, AListIsWhatIsBetweenCommas)
+{
+    using Items = std::vector<std::string>;
+    EXPECT_EQ(FederatedNumber::Split(""), Items{});
+    EXPECT_EQ(FederatedNumber::Split("a"), Items{"a"});
+    EXPECT_EQ(FederatedNumber::Split("a, b"), (Items{"a", " b"}));
+    EXPECT_EQ(FederatedNumber::Split(","), (Items{"", ""}));
+    EXPECT_EQ(FederatedNumber::Split("a,,b,"), (Items{"a", "", "b", ""}));
+}
+
+TEST(FederatedNumber, ListsOfNumbersAreReadAsAWholeOrNotAtAll)
+{
+    std::vector<uint32_t> counts{7};
+    for (const char* list : {",", "2,", ",2", "2,,4", "2, 4", "2,x", "2,17", "0,2", "4294967298"})
+    {
+        EXPECT_FALSE(FederatedNumber::ReadCounts(list, 1U, 16U, counts)) << list;
+    }
+    EXPECT_EQ(counts, std::vector<uint32_t>{7});
+    EXPECT_TRUE(FederatedNumber::ReadCounts("2,16,1", 1U, 16U, counts));
+    EXPECT_EQ(counts, (std::vector<uint32_t>{2, 16, 1}));
+    EXPECT_TRUE(FederatedNumber::ReadCounts("", 1U, 16U, counts));
+    EXPECT_TRUE(counts.empty());
+
+    std::vector<double> reals{7};
+    for (const char* list : {",", "0.5,", "0.5;1", "0.5,nan", "0.5,-1e-9", "0.5,1.5"})
+    {
+        EXPECT_FALSE(FederatedNumber::ReadReals(list, 0, 1, reals)) << list;
+    }
+    EXPECT_EQ(reals, std::vector<double>{7});
+    EXPECT_TRUE(FederatedNumber::ReadReals("6.25e-4,0,1", 0, 1, reals));
+    EXPECT_EQ(reals, (std::vector<double>{6.25e-4, 0, 1}));
+    EXPECT_TRUE(FederatedNumber::ReadReals("", 0, 1, reals));
+    EXPECT_TRUE(reals.empty());
+}

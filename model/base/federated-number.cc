@@ -5,6 +5,7 @@
 #include <boost/lexical_cast/try_lexical_convert.hpp>
 
 #include <cmath>
+#include <sstream>
 
 namespace ns3
 {
@@ -36,6 +37,27 @@ FederatedNumber::ReadReal(const std::string& text, double& value)
     }
     value = number;
     return true;
+}
+
+std::vector<std::string>
+FederatedNumber::Split(const std::string& list)
+{
+    std::vector<std::string> items;
+    std::istringstream stream(list + ','); // also ends the last item, which may be empty
+    for (std::string item; !list.empty() && std::getline(stream, item, ',');)
+    {
+        items.push_back(item);
+    }
+    return items;
+}
+
+bool
+FederatedNumber::ReadReals(const std::string& list,
+                           double min,
+                           double max,
+                           std::vector<double>& values)
+{
+    return ReadList(list, &FederatedNumber::ReadReal, min, max, values);
 }
 
 } // namespace ns3

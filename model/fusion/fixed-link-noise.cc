@@ -7,7 +7,7 @@
 #include "ns3/string.h"
 
 #include <algorithm>
-#include <sstream>
+#include <limits>
 
 namespace ns3
 {
@@ -36,16 +36,11 @@ void
 FixedLinkNoise::SetSigmas(const std::string& sigmas)
 {
     std::vector<double> numbers;
-    std::istringstream list(sigmas + ','); // also ends the last one, which may be empty
-    for (std::string item; std::getline(list, item, ',');)
-    {
-        double sigma = 0;
-        NS_ABORT_MSG_IF(!FederatedNumber::ReadReal(item, sigma) || sigma < 0,
-                        "FixedLinkNoise: Sigmas is '"
-                            << sigmas
-                            << "', not a list such as 6.25e-4,0.125 of numbers from 0 on");
-        numbers.push_back(sigma);
-    }
+    const bool isList =
+        FederatedNumber::ReadReals(sigmas, 0, std::numeric_limits<double>::max(), numbers);
+    NS_ABORT_MSG_IF(!isList || numbers.empty(),
+                    "FixedLinkNoise: Sigmas is '"
+                        << sigmas << "', not a list such as 6.25e-4,0.125 of numbers from 0 on");
     m_text = sigmas;
     m_sigmas = numbers;
 }

@@ -4,6 +4,7 @@
 
 #include "dense-kernel.h"
 
+#include "ns3/federated-number.h"
 #include "ns3/string.h"
 
 namespace ns3
@@ -32,31 +33,12 @@ MlpModel::GetTypeId()
 bool
 MlpModel::SetHiddenLayers(const std::string& sizes)
 {
-    constexpr std::size_t LIMIT = 65535;
-    std::vector<std::size_t> widths;
-    std::size_t width = 0;
-    for (char c : sizes.empty() ? sizes : sizes + ',')
+    constexpr std::size_t MAX_WIDTH = 65535;
+    if (!FederatedNumber::ReadCounts(sizes, std::size_t{1}, MAX_WIDTH, m_hiddenWidths))
     {
-        if (c == ',' && width > 0)
-        {
-            widths.push_back(width);
-            width = 0;
-        }
-        else if (c >= '0' && c <= '9')
-        {
-            width = 10 * width + (c - '0');
-        }
-        else
-        {
-            return false;
-        }
-        if (width > LIMIT)
-        {
-            return false;
-        }
+        return false;
     }
     m_hiddenLayers = sizes;
-    m_hiddenWidths = widths;
     return true;
 }
 
