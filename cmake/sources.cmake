@@ -5,6 +5,7 @@ set(federated_sources
     helper/federated-helper.cc
     helper/federated-output-file.cc
     helper/federated-progress.cc
+    helper/federated-quantizers.cc
     helper/federated-result-line.cc
     helper/federated-scenario-options.cc
     helper/federated-trace-writer.cc
@@ -89,6 +90,7 @@ set(federated_headers
     helper/federated-helper.h
     helper/federated-output-file.h
     helper/federated-progress.h
+    helper/federated-quantizers.h
     helper/federated-result-line.h
     helper/federated-scenario-options.h
     helper/federated-trace-writer.h

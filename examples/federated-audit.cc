@@ -25,6 +25,7 @@
 #include "ns3/double.h"
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-output-file.h"
+#include "ns3/federated-quantizers.h"
 #include "ns3/federated-result-line.h"
 #include "ns3/federated-streams.h"
 #include "ns3/fixed-interval.h"
@@ -35,10 +36,10 @@
 #include "ns3/random-variable-stream.h"
 #include "ns3/uinteger.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <iostream>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -57,39 +58,41 @@ struct Case
     Ptr<IntervalRule> interval;
 };
 
-/** What is known of a quantizer beforehand. */
+/** A quantizer. */
 struct Known
 {
-    std::string typeId;
     std::string name;
     std::vector<unsigned> bits;
+    std::string typeId;
 };
 
-const std::vector<Known> KNOWN{
-    {"ns3::DpStochasticQuantizer", "dp", {1, 2, 4, 6}},
-    {"ns3::UnbiasedStochasticQuantizer", "sq", {1, 2, 4, 6}},
-    {"ns3::LaplaceQuantizer", "laplace", {1, 2, 4, 6}},
-    {"ns3::IdentityQuantizer", "identity", {2}}, // the resolution means nothing to it
-    {"ns3::RandomizedResponseQuantizer", "rr", {1}},
-    {"ns3::OptimalDpQuantizer", "optimal", {1, 2, 4, 6}},
-    {"ns3::RandomCoordinatesQuantizer", "random-coordinates", {2}},
-};
-
-/** @return the quantizers above, and then those that are not among them. */
+/** @return the quantizers, those with short names first. */
 std::vector<Known>
 GetQuantizers()
 {
-    std::vector<Known> quantizers = KNOWN;
+    std::vector<Known> quantizers{
+        {"dp", {1, 2, 4, 6}, ""},
+        {"sq", {1, 2, 4, 6}, ""},
+        {"laplace", {1, 2, 4, 6}, ""},
+        {"identity", {2}, ""}, // the resolution means nothing to it
+        {"rr", {1}, ""},
+        {"optimal", {1, 2, 4, 6}, ""},
+        {"random-coordinates", {2}, ""},
+    };
+    std::set<std::string> known;
+    for (Known& one : quantizers)
+    {
+        one.typeId = FederatedQuantizers::GetTypeIdName(one.name);
+        known.insert(one.typeId);
+    }
     for (uint16_t i = 0; i < TypeId::GetRegisteredN(); ++i)
     {
         const TypeId tid = TypeId::GetRegistered(i);
-        const bool isKnown =
-            std::any_of(KNOWN.begin(),
-                        KNOWN.end(),
-                        [&tid](const Known& k) { return k.typeId == tid.GetName(); });
-        if (!isKnown && tid.IsChildOf(Quantizer::GetTypeId()) && tid.HasConstructor())
+        const std::string typeId = tid.GetName();
+        if (known.count(typeId) == 0 && tid.IsChildOf(Quantizer::GetTypeId()) &&
+            tid.HasConstructor())
         {
-            quantizers.push_back({tid.GetName(), tid.GetName().substr(5), {2}});
+            quantizers.push_back({typeId.substr(5), {2}, typeId});
         }
     }
     return quantizers;
@@ -195,7 +198,7 @@ main(int argc, char* argv[])
         {"max-abs", CreateObject<MaxAbsInterval>()},
         {"min-max", CreateObject<MinMaxInterval>()}};
     std::vector<Case> cases;
-    for (const auto& [typeId, name, resolutions] : GetQuantizers())
+    for (const auto& [name, resolutions, typeId] : GetQuantizers())
     {
         const auto quantizer = MakeQuantizer(typeId, epsilon, GetClipBound(name, dimension));
         for (const auto& [intervalName, interval] : intervals)

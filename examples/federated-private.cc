@@ -32,6 +32,7 @@
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-number.h"
+#include "ns3/federated-quantizers.h"
 #include "ns3/federated-star-helper.h"
 #include "ns3/fixed-interval.h"
 #include "ns3/inet-socket-address.h"
@@ -148,11 +149,10 @@ main(int argc, char* argv[])
         model == "mlp" ? 200 * (inputs + 1) + 201 * classes : (inputs + 1) * classes;
 
     ClipNorm norm = CLIP_NONE;
-    ObjectFactory quantizer("ns3::IdentityQuantizer");
+    ObjectFactory quantizer(FederatedQuantizers::GetTypeIdName(mechanism));
     if (mechanism == "rr")
     {
         bits = 1;
-        quantizer.SetTypeId("ns3::RandomizedResponseQuantizer");
         quantizer.Set("Epsilon", DoubleValue(epsilon / dimension));
         quantizer.Set("Decoder", StringValue(decoder));
     }
@@ -163,7 +163,6 @@ main(int argc, char* argv[])
         {
             coordinates = static_cast<uint32_t>(std::max(1.0, std::round(epsilon)));
         }
-        quantizer.SetTypeId("ns3::RandomCoordinatesQuantizer");
         quantizer.Set("Epsilon", DoubleValue(epsilon));
         quantizer.Set("Coordinates", UintegerValue(coordinates));
         quantizer.Set("Decoder", StringValue(decoder));
@@ -173,7 +172,6 @@ main(int argc, char* argv[])
         norm = CLIP_L1;
         // The inverse of (2C/Delta)(e^{Delta/lambda} - 1), with lambda = 2C/Epsilon.
         const double step = 2 * interval / ((1U << bits) - 1);
-        quantizer.SetTypeId("ns3::LaplaceQuantizer");
         quantizer.Set("Sensitivity", DoubleValue(2 * clip));
         quantizer.Set("Epsilon",
                       DoubleValue(2 * clip / step * std::log1p(epsilon * step / (2 * clip))));
@@ -182,12 +180,10 @@ main(int argc, char* argv[])
     {
         norm = CLIP_L2;
         const double rho = PrivacyLedger::ToRho(epsilon, PrivacyLedger().GetDelta());
-        quantizer.SetTypeId("ns3::GaussianQuantizer");
         quantizer.Set("Sigma", DoubleValue(2 * clip / std::sqrt(2 * rho)));
     }
     else if (mechanism == "paper")
     {
-        quantizer.SetTypeId("ns3::DpStochasticQuantizer");
         quantizer.Set("Epsilon", DoubleValue(epsilon / dimension));
     }
     federation.SetQuantizer(quantizer.Create<Quantizer>());

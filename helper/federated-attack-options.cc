@@ -2,13 +2,13 @@
 
 #include "federated-attack-options.h"
 
+#include "federated-quantizers.h"
+
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/federated-number.h"
 #include "ns3/object-factory.h"
 #include "ns3/uinteger.h"
-
-#include <map>
 
 namespace ns3
 {
@@ -18,15 +18,6 @@ namespace
 
 const std::string FIXED = "fixed:";
 
-const std::map<std::string, std::string> QUANTIZERS{
-    {"none", "ns3::IdentityQuantizer"},
-    {"sq", "ns3::UnbiasedStochasticQuantizer"},
-    {"dp", "ns3::DpStochasticQuantizer"},
-    {"laplace", "ns3::LaplaceQuantizer"},
-    {"rr", "ns3::RandomizedResponseQuantizer"},
-    {"optimal", "ns3::OptimalDpQuantizer"},
-};
-
 } // namespace
 
 void
@@ -35,7 +26,7 @@ FederatedAttackOptions::Add(FederatedCommandLine& cmd)
     cmd.AddChoice("quantizer",
                   "What is done to updates",
                   quantizer,
-                  {"none", "sq", "dp", "laplace", "rr", "optimal"});
+                  FederatedQuantizers::GetCoordinateWise());
     cmd.AddCount("bits", "Bits of a coordinate; rr has one", bits, 1, Quantizer::MAX_BITS);
     cmd.AddText("interval",
                 "Where the levels are: min-max, max-abs, layer-min-max or fixed:R",
@@ -70,7 +61,7 @@ FederatedAttackOptions::Add(FederatedCommandLine& cmd)
 void
 FederatedAttackOptions::ReadOrExit(const FederatedCommandLine& cmd)
 {
-    if (!TypeId::LookupByNameFailSafe(QUANTIZERS.at(quantizer), &m_quantizer))
+    if (!TypeId::LookupByNameFailSafe(FederatedQuantizers::GetTypeIdName(quantizer), &m_quantizer))
     {
         cmd.Fail("Option --quantizer=" + quantizer + " is not part of this build.");
     }

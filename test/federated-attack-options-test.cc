@@ -3,6 +3,7 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/federated-attack-options.h"
+#include "ns3/federated-quantizers.h"
 #include "ns3/uinteger.h"
 
 #include <gtest/gtest.h>
@@ -105,4 +106,23 @@ TEST(FederatedAttackOptions, RefusesWhatMakesNoSense)
         FederatedAttackOptions options;
         EXPECT_NE(Parse({word}, options), "") << word;
     }
+}
+
+TEST(FederatedQuantizers, EveryNameIsThatOfAQuantizer)
+{
+    const auto names = FederatedQuantizers::GetCoordinateWise();
+    EXPECT_EQ(names, (std::vector<std::string>{"none", "sq", "dp", "laplace", "rr", "optimal"}));
+    auto all = names;
+    all.insert(all.end(), {"coordinates", "gaussian", "identity", "paper", "random-coordinates"});
+    for (const std::string& name : all)
+    {
+        TypeId type;
+        ASSERT_TRUE(TypeId::LookupByNameFailSafe(FederatedQuantizers::GetTypeIdName(name), &type));
+        EXPECT_TRUE(type.IsChildOf(Quantizer::GetTypeId())) << name;
+    }
+}
+
+TEST(FederatedQuantizersDeathTest, AnUnknownNameStopsTheScript)
+{
+    EXPECT_DEATH(FederatedQuantizers::GetTypeIdName("DP"), "there is no quantizer DP");
 }
