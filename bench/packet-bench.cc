@@ -18,6 +18,7 @@
 
 #include "ns3/address.h"
 #include "ns3/federated-device.h"
+#include "ns3/federated-port.h"
 #include "ns3/fusion-center.h"
 #include "ns3/identity-quantizer.h"
 #include "ns3/inet-socket-address.h"
@@ -48,7 +49,7 @@ constexpr uint32_t SIZE = 1400; // bytes of a message
 constexpr uint32_t ROUNDS = 20;
 constexpr int TURNS = 21;
 constexpr uint32_t CLASSES = 250; // 785 kB of model
-constexpr uint16_t PORT = 4242;
+constexpr uint16_t PORT = FederatedPort::CENTER;
 
 uint64_t g_packets = 0; // sent in the current run
 

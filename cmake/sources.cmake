@@ -99,6 +99,7 @@ set(federated_headers
     model/base/coordinate-range.h
     model/base/federated-compat.h
     model/base/federated-number.h
+    model/base/federated-port.h
     model/base/federated-random.h
     model/base/federated-streams.h
     model/base/federated-version.h

@@ -28,6 +28,7 @@
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-header.h"
 #include "ns3/federated-helper.h"
+#include "ns3/federated-port.h"
 #include "ns3/federated-scenario-options.h"
 #include "ns3/federated-streams.h"
 #include "ns3/goodput-probe.h"
@@ -108,7 +109,7 @@ main(int argc, char* argv[])
 
     FederatedHelper federation;
     options.SetUp(federation, cmd);
-    const InetSocketAddress group(Ipv4Address("239.1.1.1"), 4243);
+    const InetSocketAddress group(Ipv4Address("239.1.1.1"), FederatedPort::DEVICE);
     federation.SetCenterAttribute("Downlink", StringValue("multicast"));
     federation.SetCenterAttribute("MulticastGroup", AddressValue(group));
     federation.SetDeviceAttribute("MulticastGroup", AddressValue(group));
@@ -139,7 +140,8 @@ main(int argc, char* argv[])
         Introduce(ports.Get(i + 1), ports.Get(0), interfaces.GetAddress(0));
     }
     federation.SetProbe(probe);
-    federation.Install(center.Get(0), InetSocketAddress(interfaces.GetAddress(0), 4242));
+    federation.Install(center.Get(0),
+                       InetSocketAddress(interfaces.GetAddress(0), FederatedPort::CENTER));
     federation.EnableProgress();
     federation.StopWhenFinished();
     if (loss > 0)

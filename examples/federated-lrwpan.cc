@@ -25,6 +25,7 @@
 #include "ns3/double.h"
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-helper.h"
+#include "ns3/federated-port.h"
 #include "ns3/federated-scenario-options.h"
 #include "ns3/global-value.h"
 #include "ns3/goodput-probe.h"
@@ -176,7 +177,8 @@ main(int argc, char* argv[])
         Introduce(ports.Get(i + 1), ports.Get(0), interfaces.GetAddress(0, 1));
     }
     federation.SetProbe(probe);
-    federation.Install(center.Get(0), Inet6SocketAddress(interfaces.GetAddress(0, 1), 4242));
+    federation.Install(center.Get(0),
+                       Inet6SocketAddress(interfaces.GetAddress(0, 1), FederatedPort::CENTER));
     federation.GetCenter()->TraceConnectWithoutContext("RoundEnd", MakeCallback(&CountUpdates));
     federation.EnableProgress();
     federation.StopWhenFinished();

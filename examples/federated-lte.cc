@@ -29,6 +29,7 @@
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-lte-helper.h"
+#include "ns3/federated-port.h"
 #include "ns3/federated-scenario-options.h"
 #include "ns3/flow-monitor-helper.h"
 #include "ns3/inet-socket-address.h"
@@ -94,7 +95,8 @@ main(int argc, char* argv[])
     federation.SetCenterAttribute("UplinkRate",
                                   DataRateValue(DataRate(static_cast<uint64_t>(1e6 * uplinkRate))));
     federation.SetCenterAttribute("MeasuredSlots", BooleanValue(true));
-    federation.Install(lte.GetCenter(), InetSocketAddress(lte.GetCenterAddress(), 4242));
+    federation.Install(lte.GetCenter(),
+                       InetSocketAddress(lte.GetCenterAddress(), FederatedPort::CENTER));
     federation.EnableProgress();
     federation.StopWhenFinished();
     std::string error;

@@ -16,6 +16,7 @@
 
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-helper.h"
+#include "ns3/federated-port.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
@@ -63,7 +64,8 @@ main(int argc, char* argv[])
     federation.SetCenterAttribute("Participants", UintegerValue(4));
     federation.SetCenterAttribute("DownlinkRate", StringValue("8Mbps"));
     federation.SetCenterAttribute("UplinkRate", StringValue("8Mbps"));
-    federation.Install(center.Get(0), InetSocketAddress(interfaces.GetAddress(0), 4242));
+    federation.Install(center.Get(0),
+                       InetSocketAddress(interfaces.GetAddress(0), FederatedPort::CENTER));
     federation.EnableProgress();
     federation.StopWhenFinished();
 

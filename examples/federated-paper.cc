@@ -25,6 +25,7 @@
 #include "ns3/double.h"
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-helper.h"
+#include "ns3/federated-port.h"
 #include "ns3/federated-star-helper.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/pointer.h"
@@ -107,7 +108,8 @@ main(int argc, char* argv[])
     FederatedStarHelper star;
     star.SetMtu(mtu);
     star.Install(NodeContainer(coarse, fine), 0);
-    federation.Install(star.GetCenter(), InetSocketAddress(star.GetCenterAddress(), 4242));
+    federation.Install(star.GetCenter(),
+                       InetSocketAddress(star.GetCenterAddress(), FederatedPort::CENTER));
     federation.EnableProgress();
     federation.StopWhenFinished();
     if (!output.empty() && !federation.EnableTraces(output, error, false))

@@ -32,6 +32,7 @@
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-number.h"
+#include "ns3/federated-port.h"
 #include "ns3/federated-quantizers.h"
 #include "ns3/federated-star-helper.h"
 #include "ns3/fixed-interval.h"
@@ -221,7 +222,8 @@ main(int argc, char* argv[])
     FederatedStarHelper star;
     star.SetMtu(mtu);
     star.Install(nodes, FederatedStarHelper::GetTiers(devices));
-    federation.Install(star.GetCenter(), InetSocketAddress(star.GetCenterAddress(), 4242));
+    federation.Install(star.GetCenter(),
+                       InetSocketAddress(star.GetCenterAddress(), FederatedPort::CENTER));
     federation.EnableProgress();
     federation.StopWhenFinished();
     if (!output.empty() && !federation.EnableTraces(output, error, false))

@@ -25,6 +25,7 @@
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-header.h"
 #include "ns3/federated-helper.h"
+#include "ns3/federated-port.h"
 #include "ns3/federated-star-helper.h"
 #include "ns3/federated-streams.h"
 #include "ns3/inet-socket-address.h"
@@ -126,7 +127,8 @@ main(int argc, char* argv[])
     star.SetDeviceLink(DataRate("100Mbps"), MilliSeconds(1));
     star.SetTrunkLink(DataRate("10Gbps"), MilliSeconds(1));
     star.Install(NodeContainer(coarse, fine), FederatedStarHelper::GetTiers(devices));
-    federation.Install(star.GetCenter(), InetSocketAddress(star.GetCenterAddress(), 4242));
+    federation.Install(star.GetCenter(),
+                       InetSocketAddress(star.GetCenterAddress(), FederatedPort::CENTER));
     federation.EnableProgress();
     federation.StopWhenFinished();
     if (loss > 0)

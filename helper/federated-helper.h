@@ -44,7 +44,7 @@ namespace ns3
     federation.AddGroup(fine, 4);
     federation.SetData(data);
     if (!federation.Check(error)) { ... }
-    federation.Install(centerNode, InetSocketAddress(centerAddress, 4242));
+    federation.Install(centerNode, InetSocketAddress(centerAddress, FederatedPort::CENTER));
    @endcode
  *
  * Random streams are numbered independently of the algorithm, so that equal RngRun gives equal

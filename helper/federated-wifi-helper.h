@@ -6,6 +6,7 @@
 #include "federated-helper.h"
 
 #include "ns3/eavesdropper.h"
+#include "ns3/federated-port.h"
 #include "ns3/ipv4-address.h"
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
@@ -55,8 +56,8 @@ namespace ns3
 class FederatedWifiHelper
 {
   public:
-    static constexpr uint16_t CENTER_PORT = 4242; //!< Port of the center.
-    static constexpr uint16_t DEVICE_PORT = 4243; //!< Port of devices, where groups are used.
+    static constexpr uint16_t CENTER_PORT = FederatedPort::CENTER; //!< Of the center.
+    static constexpr uint16_t DEVICE_PORT = FederatedPort::DEVICE; //!< Of devices, ad hoc.
 
     FederatedWifiHelper();
     ~FederatedWifiHelper();

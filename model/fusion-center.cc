@@ -7,6 +7,7 @@
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/federated-number.h"
+#include "ns3/federated-port.h"
 #include "ns3/federated-random.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/little-endian.h"
@@ -60,7 +61,7 @@ FusionCenter::GetTypeId()
             .AddAttribute("Local",
                           "Address and port to listen on. A center with several addresses should "
                           "name the one that devices know: they take messages from no other.",
-                          AddressValue(InetSocketAddress(Ipv4Address::GetAny(), 4242)),
+                          AddressValue(InetSocketAddress(FederatedPort::CENTER)),
                           MakeAddressAccessor(&FusionCenter::m_local),
                           MakeAddressChecker())
             .AddAttribute("Protocol",

@@ -467,7 +467,7 @@ TEST_F(BudgetFederation, WithoutTimeForUpdatesSkipsRoundsAndTheRunGoesOn)
 class GroupFederation : public Federation
 {
   public:
-    static constexpr uint16_t DEVICE_PORT = 4243;
+    static constexpr uint16_t DEVICE_PORT = FederatedPort::DEVICE;
 
     /** As Federation::Build, with a channel that all share, also with a stranger. */
     void BuildGroup(uint32_t devices, bool enrolled)

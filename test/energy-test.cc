@@ -7,6 +7,7 @@
 #include "ns3/federated-compat.h"
 #include "ns3/federated-energy-helper.h"
 #include "ns3/federated-helper.h"
+#include "ns3/federated-port.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
@@ -99,7 +100,8 @@ class Batteries : public FederatedTestFolder
         wire.SetDeviceAttribute("DataRate", StringValue("100Mbps"));
         m_ports = wire.Install(nodes);
         const auto interfaces = Ipv4AddressHelper("10.1.0.0", "255.255.255.0").Assign(m_ports);
-        m_helper.Install(m_center.Get(0), InetSocketAddress(interfaces.GetAddress(0), 4242));
+        m_helper.Install(m_center.Get(0),
+                         InetSocketAddress(interfaces.GetAddress(0), FederatedPort::CENTER));
         m_helper.StopWhenFinished();
         std::string error;
         ASSERT_TRUE(m_helper.EnableTraces(GetFolder() + "/t", error)) << error;

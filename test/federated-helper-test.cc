@@ -5,6 +5,7 @@
 #include "ns3/federated-helper.h"
 
 #include "ns3/double.h"
+#include "ns3/federated-port.h"
 #include "ns3/federated-star-helper.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
@@ -107,7 +108,7 @@ class FederatedHelpers : public testing::Test
         FederatedStarHelper star;
         star.Install(NodeContainer(m_coarse, m_fine), tiers);
         return m_helper->Install(star.GetCenter(),
-                                 InetSocketAddress(star.GetCenterAddress(), 4242));
+                                 InetSocketAddress(star.GetCenterAddress(), FederatedPort::CENTER));
     }
 
     /** @return what a run says at its end. */
@@ -449,7 +450,7 @@ TEST_F(FederatedHelpers, WorkOverIpv6)
     }
     m_helper->SetCenterAttribute("JoinTimeout", TimeValue(Seconds(1)));
     ApplicationContainer applications =
-        m_helper->Install(center.Get(0), Inet6SocketAddress(centerAddress, 4242));
+        m_helper->Install(center.Get(0), Inet6SocketAddress(centerAddress, FederatedPort::CENTER));
     // Before an address is known to be unique (DAD), nothing can be sent from it.
     applications.Start(Seconds(3));
     // Device 1 pretends to be device 2, whose address is bound.

@@ -5,6 +5,7 @@
 
 #include "ns3/error-model.h"
 #include "ns3/federated-device.h"
+#include "ns3/federated-port.h"
 #include "ns3/fusion-center.h"
 #include "ns3/identity-quantizer.h"
 #include "ns3/inet-socket-address.h"
@@ -42,7 +43,7 @@ namespace ns3
 class Federation : public testing::Test
 {
   public:
-    static constexpr uint16_t PORT = 4242; // of the center
+    static constexpr uint16_t PORT = FederatedPort::CENTER; // of the center
 
     void SetUp() override
     {

@@ -6,6 +6,7 @@
 #include "ns3/constant-velocity-mobility-model.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-lte-helper.h"
+#include "ns3/federated-port.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/lte-enb-net-device.h"
 #include "ns3/lte-enb-rrc.h"
@@ -101,7 +102,7 @@ class LteCell : public FederatedTestFolder
         m_probe = m_lte->InstallProbe(*m_federation);
         m_probe->TraceConnectWithoutContext("Sample", MakeCallback(&LteCell::AddSample, this));
         m_federation->Install(m_lte->GetCenter(),
-                              InetSocketAddress(m_lte->GetCenterAddress(), 4242));
+                              InetSocketAddress(m_lte->GetCenterAddress(), FederatedPort::CENTER));
         m_federation->GetCenter()->TraceConnectWithoutContext(
             "RoundEnd", MakeCallback(&LteCell::AddRecord, this));
         m_federation->StopWhenFinished();

@@ -2,6 +2,7 @@
 
 #include "ns3/double.h"
 #include "ns3/federated-helper.h"
+#include "ns3/federated-port.h"
 #include "ns3/federated-wifi-energy-helper.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
@@ -102,7 +103,8 @@ class WifiBatteries : public testing::Test
         m_helper.SetDeviceAttribute("TimePerSample",
                                     StringValue("ns3::ConstantRandomVariable[Constant=0.002]"));
         m_helper.SetJoinSpacing(MilliSeconds(5));
-        m_helper.Install(center.Get(0), InetSocketAddress(interfaces.GetAddress(0), 4242));
+        m_helper.Install(center.Get(0),
+                         InetSocketAddress(interfaces.GetAddress(0), FederatedPort::CENTER));
         m_helper.StopWhenFinished();
         m_helper.GetCenter()->TraceConnectWithoutContext(
             "RoundEnd", MakeCallback(&WifiBatteries::OnRound, this));
