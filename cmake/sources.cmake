@@ -71,6 +71,7 @@ set(federated_sources
     model/quantization/randomized-response-quantizer.cc
     model/quantization/unbiased-stochastic-quantizer.cc
     model/quantization/update-clipping.cc
+    model/quantization/update-preparation.cc
     model/theory/convergence-bound.cc
     model/wire/crc32c.cc
     model/wire/drop-reason.cc
@@ -171,6 +172,7 @@ set(federated_headers
     model/quantization/randomized-response-quantizer.h
     model/quantization/unbiased-stochastic-quantizer.h
     model/quantization/update-clipping.h
+    model/quantization/update-preparation.h
     model/theory/convergence-bound.h
     model/wire/crc32c.h
     model/wire/drop-reason.h

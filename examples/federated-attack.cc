@@ -39,7 +39,7 @@
 #include "ns3/quantizer.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/sample-gatherer.h"
-#include "ns3/update-clipping.h"
+#include "ns3/update-preparation.h"
 #include "ns3/worker-pool.h"
 
 #include <algorithm>
@@ -102,29 +102,26 @@ Run(const Setting& setting, Attack& attack)
     attack.truth.assign(batch.inputs, batch.inputs + batch.features);
     std::vector<float> update(d, 0);
     device->AddGradient(batch, observation.model.data(), -LEARNING_RATE, update.data());
-    attack.clipFactor = ClipUpdate(CLIP_L1, setting.clip, update.data(), d);
-    observation.clipFactor = attack.clipFactor;
-
     std::vector<std::size_t> layerEnds;
     for (const ModelLayer& layer : device->GetLayers())
     {
         layerEnds.push_back(layer.begin + layer.size);
     }
-    const auto intervals = setting.interval->GetIntervals(update.data(), layerEnds);
-    std::vector<uint8_t> payload(setting.quantizer->GetPayloadSize(d, setting.bits));
+    const UpdateSettings settings{
+        CLIP_L1, setting.clip, setting.interval, setting.quantizer, setting.bits, false};
     FederatedRandom coins(setting.seed, FederatedRandom::QUANTIZE, attack.image, attack.net);
-    if (!setting.quantizer->Encode(update.data(), intervals, setting.bits, coins, payload.data()))
+    PreparedUpdate prepared;
+    PrepareUpdate(settings, layerEnds, coins, update, prepared);
+    attack.clipFactor = prepared.clipFactor;
+    observation.clipFactor = prepared.clipFactor;
+    observation.update.resize(d);
+    if (prepared.valid)
+    {
+        DecodePrepared(settings, prepared, observation.update.data());
+    }
+    else
     {
         observation.captured.assign(d, false); // such an update is not sent
-    }
-    observation.update.resize(d);
-    for (const IntervalRange& range : intervals)
-    {
-        setting.quantizer->Decode(payload.data(),
-                                  range.begin,
-                                  range.end - range.begin,
-                                  LevelGrid(range.low, range.high, setting.bits),
-                                  observation.update.data() + range.begin);
     }
     double signal = 0;
     double noise = 0;

@@ -919,12 +919,12 @@ FederatedDevice::Train()
     }
     const auto schedule = LearningRateSchedule::Decaying(m_learningRate, m_learningRateDecay);
     update->training = {m_steps, m_batchSize, schedule.At(session.round - 1.0)};
-    update->clipNorm = m_clipNorm;
-    update->clipBound = m_clipBound;
-    update->intervalRule = PeekPointer(m_interval);
-    update->quantizer = PeekPointer(m_quantizer);
-    update->bits = session.bits;
-    update->wantDistortion = m_reportDistortion;
+    update->settings = {m_clipNorm,
+                        m_clipBound,
+                        PeekPointer(m_interval),
+                        PeekPointer(m_quantizer),
+                        session.bits,
+                        m_reportDistortion};
     update->device = m_id;
     // A center that begins again at round 1 must not meet the coins of an earlier update.
     m_lastStream = std::max(session.round, m_lastStream + 1);

@@ -38,9 +38,9 @@ RunByHand(LearningTask& task,
         {
             auto update = std::make_shared<LocalUpdate>();
             update->training = {10, 10, 0.1};
-            update->intervalRule = &interval;
-            update->quantizer = &quantizer;
-            update->bits = device % 2 == 0 ? 2 : 4;
+            update->settings.intervalRule = &interval;
+            update->settings.quantizer = &quantizer;
+            update->settings.bits = device % 2 == 0 ? 2 : 4;
             update->device = device;
             update->round = round;
             update->model = model;
@@ -48,8 +48,8 @@ RunByHand(LearningTask& task,
             EXPECT_TRUE(update->valid);
             DeliveredUpdate one;
             one.device = device;
-            one.bits = update->bits;
-            one.wireBits = quantizer.GetWireBits(update->bits);
+            one.bits = update->settings.bits;
+            one.wireBits = quantizer.GetWireBits(update->settings.bits);
             one.intervals = update->intervals;
             one.ranges = {{0, model.size(), update->payload.data()}};
             delivered.push_back(one);

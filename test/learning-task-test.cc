@@ -66,9 +66,9 @@ class LearningTaskTest : public testing::Test
                                             uint32_t round = 0) const
     {
         auto update = std::make_shared<LocalUpdate>();
-        update->intervalRule = PeekPointer(m_rule);
-        update->quantizer = PeekPointer(m_quantizer);
-        update->bits = 4;
+        update->settings.intervalRule = PeekPointer(m_rule);
+        update->settings.quantizer = PeekPointer(m_quantizer);
+        update->settings.bits = 4;
         update->device = device;
         update->round = round;
         task->Initialize(update->model);
@@ -179,9 +179,9 @@ TEST_F(LearningTaskTest, AnUpdateIsWhatItsPartsMakeOfIt)
         task->SetAttribute("Pixels", EnumValue(LearningTask::PIXELS_STANDARD));
         auto update = MakeUpdate(task, 3, 5);
         update->training = {4, 6, 0.05};
-        update->clipNorm = norm;
-        update->clipBound = 0.02;
-        update->wantDistortion = true;
+        update->settings.clipNorm = norm;
+        update->settings.clipBound = 0.02;
+        update->settings.reportDistortion = true;
         const auto start = update->model;
         task->Wait(task->Begin(update));
         ASSERT_TRUE(update->valid);
@@ -260,7 +260,7 @@ TEST_F(LearningTaskTest, AnUpdateThatIsNotFiniteIsNotValid)
          {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
     {
         auto update = MakeUpdate(task);
-        update->wantDistortion = true;
+        update->settings.reportDistortion = true;
         task->Wait(task->Begin(update));
         EXPECT_TRUE(update->valid);
         update->model.back() = wrong;
@@ -277,7 +277,7 @@ TEST_F(LearningTaskTest, TrainingLearns)
     const auto task = MakeTask(2);
     const auto quantizer = CreateObject<IdentityQuantizer>();
     auto update = MakeUpdate(task);
-    update->quantizer = PeekPointer(quantizer);
+    update->settings.quantizer = PeekPointer(quantizer);
     const auto before = task->EvaluateTrain(update->model.data());
     for (update->round = 0; update->round < 200; ++update->round)
     {
@@ -389,12 +389,12 @@ TEST_F(LearningTaskDeathTest, MisuseStopsTheScriptWithASentence)
     auto update = MakeUpdate(task);
     task->Wait(task->Begin(update));
     EXPECT_DEATH(task->SetData(m_data), "cannot be changed any more");
-    update->bits = 17;
+    update->settings.bits = 17;
     EXPECT_DEATH(task->Begin(update), "17 bits");
-    update->bits = 4;
-    update->quantizer = nullptr;
+    update->settings.bits = 4;
+    update->settings.quantizer = nullptr;
     EXPECT_DEATH(task->Begin(update), "no quantizer");
-    update->quantizer = PeekPointer(m_quantizer);
+    update->settings.quantizer = PeekPointer(m_quantizer);
     update->model.pop_back();
     EXPECT_DEATH(task->Begin(update), "a model of 1509 parameters, not 1510");
 }

@@ -7,12 +7,14 @@
 #include "ns3/max-abs-interval.h"
 #include "ns3/min-max-interval.h"
 #include "ns3/object-factory.h"
-#include "ns3/update-clipping.h"
+#include "ns3/update-preparation.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 using namespace ns3;
@@ -150,4 +152,242 @@ TEST(Intervals, GiveThePrivacyContextOfTheirDevice)
     EXPECT_FALSE(CreateObject<MaxAbsInterval>()->GetPrivacyContext(CLIP_L2, 1, 2).intervalIsPublic);
     EXPECT_FALSE(
         CreateObject<MinMaxInterval>()->GetPrivacyContext(CLIP_NONE, 0, 2).intervalIsPublic);
+}
+
+namespace
+{
+
+const float FLOAT_MAX = std::numeric_limits<float>::max();
+
+/** @return whether two lists of intervals are the same. */
+bool
+AreEqual(const std::vector<IntervalRange>& a, const std::vector<IntervalRange>& b)
+{
+    return std::equal(a.begin(),
+                      a.end(),
+                      b.begin(),
+                      b.end(),
+                      [](const IntervalRange& one, const IntervalRange& other)
+                      {
+                          return one.begin == other.begin && one.end == other.end &&
+                                 one.low == other.low && one.high == other.high;
+                      });
+}
+
+/** Quantizers and interval rules by name, and settings that use them. */
+class UpdatePreparationTest : public testing::Test
+{
+  protected:
+    /**
+     * @param quantizer Name of a quantizer, without "ns3::".
+     * @param interval Name of an interval rule, without "ns3::".
+     * @param clipNorm Norm that is clipped at 2.
+     * @return settings, for 3 bits where the quantizer has that resolution.
+     */
+    UpdateSettings Make(const std::string& quantizer,
+                        const std::string& interval,
+                        ClipNorm clipNorm = CLIP_L1)
+    {
+        m_bits = quantizer == "RandomCoordinatesQuantizer"    ? 2
+                 : quantizer == "RandomizedResponseQuantizer" ? 1
+                                                              : 3;
+        m_quantizer = ObjectFactory("ns3::" + quantizer).Create<Quantizer>();
+        m_rule = ObjectFactory("ns3::" + interval).Create<IntervalRule>();
+        return {clipNorm, 2, PeekPointer(m_rule), PeekPointer(m_quantizer), m_bits, false};
+    }
+
+    Ptr<Quantizer> m_quantizer; //!< Of the settings made last.
+    Ptr<IntervalRule> m_rule;   //!< Of the settings made last.
+    unsigned m_bits = 0;        //!< Of the settings made last.
+};
+
+const std::vector<std::string> QUANTIZERS{"DpStochasticQuantizer",
+                                          "GaussianQuantizer",
+                                          "IdentityQuantizer",
+                                          "LaplaceQuantizer",
+                                          "OptimalDpQuantizer",
+                                          "RandomCoordinatesQuantizer",
+                                          "RandomizedResponseQuantizer",
+                                          "UnbiasedStochasticQuantizer"};
+
+} // namespace
+
+TEST_F(UpdatePreparationTest, IsClipPlaceAndEncodeInThisOrder)
+{
+    const std::vector<std::size_t> layerEnds{400, 1001};
+    for (const std::string& name : QUANTIZERS)
+    {
+        for (bool perLayer : {false, true})
+        {
+            for (ClipNorm norm : {CLIP_NONE, CLIP_L1, CLIP_L2})
+            {
+                SCOPED_TRACE(name + " with norm " + std::to_string(norm));
+                UpdateSettings settings = Make(name, "MinMaxInterval", norm);
+                m_rule->SetAttribute("PerLayer", BooleanValue(perLayer));
+                settings.reportDistortion = perLayer;
+                auto values = MakeValues(1001);
+                FederatedRandom coins(7);
+                PreparedUpdate result;
+                PrepareUpdate(settings, layerEnds, coins, values, result);
+
+                auto expected = MakeValues(1001);
+                EXPECT_EQ(result.clipFactor, ClipUpdate(norm, 2, expected.data(), 1001));
+                EXPECT_EQ(values, expected);
+                const auto intervals = m_rule->GetIntervals(expected.data(), layerEnds);
+                EXPECT_TRUE(AreEqual(result.intervals, intervals));
+                EXPECT_EQ(result.wireBits, m_quantizer->GetWireBits(m_bits));
+                std::vector<uint8_t> payload(m_quantizer->GetPayloadSize(1001, m_bits));
+                FederatedRandom same(7);
+                ASSERT_TRUE(
+                    m_quantizer->Encode(expected.data(), intervals, m_bits, same, payload.data()));
+                EXPECT_EQ(result.payload, payload);
+                EXPECT_EQ(coins(), same()) << "not the same number of random words";
+                EXPECT_TRUE(result.valid);
+                if (perLayer)
+                {
+                    EXPECT_EQ(result.distortion,
+                              m_quantizer->GetDistortion(expected.data(), intervals, m_bits) /
+                                  1001);
+                }
+                else
+                {
+                    EXPECT_TRUE(std::isnan(result.distortion));
+                }
+            }
+        }
+    }
+}
+
+TEST_F(UpdatePreparationTest, EncodesOneUpdateManyTimes)
+{
+    for (const std::string& name : QUANTIZERS)
+    {
+        SCOPED_TRACE(name);
+        UpdateSettings settings = Make(name, "MaxAbsInterval");
+        settings.reportDistortion = true;
+        auto values = MakeValues(100);
+        PreparedUpdate placed;
+        ClipAndPlace(settings, {100}, values, placed);
+        ASSERT_TRUE(placed.valid);
+        EXPECT_TRUE(placed.payload.empty());
+        for (uint32_t seed : {1, 2, 3})
+        {
+            FederatedRandom coins(seed);
+            EncodePrepared(settings, coins, values, placed);
+            auto again = MakeValues(100);
+            FederatedRandom same(seed);
+            PreparedUpdate whole;
+            PrepareUpdate(settings, {100}, same, again, whole);
+            EXPECT_EQ(placed.payload, whole.payload);
+            EXPECT_TRUE(AreEqual(placed.intervals, whole.intervals));
+            EXPECT_EQ(placed.distortion, whole.distortion);
+        }
+    }
+}
+
+TEST_F(UpdatePreparationTest, DecodesWhatItEncoded)
+{
+    const UpdateSettings exact = Make("IdentityQuantizer", "MinMaxInterval");
+    auto values = MakeValues(50);
+    FederatedRandom coins(1);
+    PreparedUpdate prepared;
+    PrepareUpdate(exact, {20, 50}, coins, values, prepared);
+    std::vector<float> decoded(50);
+    DecodePrepared(exact, prepared, decoded.data());
+    EXPECT_EQ(decoded, values);
+
+    const UpdateSettings levels = Make("UnbiasedStochasticQuantizer", "MinMaxInterval");
+    m_rule->SetAttribute("PerLayer", BooleanValue(true));
+    PrepareUpdate(levels, {20, 50}, coins, values, prepared);
+    DecodePrepared(levels, prepared, decoded.data());
+    for (std::size_t i = 0; i < 50; ++i)
+    {
+        const IntervalRange& range = prepared.intervals[i < 20 ? 0 : 1];
+        EXPECT_NEAR(decoded[i], values[i], (range.high - range.low) / 7 * 1.0001) << i;
+    }
+}
+
+TEST_F(UpdatePreparationTest, RejectsWhatCannotBeSent)
+{
+    const struct
+    {
+        const char* what;
+        const char* quantizer;
+        ClipNorm norm;
+        std::vector<float> values;
+        double clipFactor;
+    } cases[] = {
+        {"infinite", "DpStochasticQuantizer", CLIP_L1, {1, INFINITY, 0}, 0},
+        {"not a number, not clipped", "IdentityQuantizer", CLIP_NONE, {NAN, 1}, 0},
+        {"an interval of infinite width", "DpStochasticQuantizer", CLIP_NONE, {FLOAT_MAX, -1}, 1},
+        {"noise beyond all floats", "GaussianQuantizer", CLIP_NONE, {1, 2}, 1},
+    };
+    for (const auto& one : cases)
+    {
+        SCOPED_TRACE(one.what);
+        UpdateSettings settings = Make(one.quantizer, "MaxAbsInterval", one.norm);
+        if (settings.quantizer->GetInstanceTypeId().GetName() == "ns3::GaussianQuantizer")
+        {
+            m_quantizer->SetAttribute("Sigma", DoubleValue(1e300));
+        }
+        settings.reportDistortion = true;
+        PreparedUpdate result; // as another update left it
+        result.payload = {1, 2, 3};
+        result.intervals = {{0, 1, -1, 1}};
+        result.distortion = 4;
+        result.wireBits = 3;
+        result.valid = true;
+        auto values = one.values;
+        FederatedRandom coins(1);
+        PrepareUpdate(settings, {values.size()}, coins, values, result);
+        EXPECT_FALSE(result.valid);
+        EXPECT_TRUE(result.payload.empty());
+        EXPECT_TRUE(result.intervals.empty());
+        EXPECT_TRUE(std::isnan(result.distortion));
+        EXPECT_EQ(result.clipFactor, one.clipFactor);
+    }
+}
+
+TEST_F(UpdatePreparationTest, OnlyExactFloatsNeedNoIntervals)
+{
+    for (const std::string& name : QUANTIZERS)
+    {
+        EXPECT_EQ(SendsIntervals(Make(name, "MinMaxInterval")), name != "IdentityQuantizer")
+            << name;
+    }
+}
+
+TEST_F(UpdatePreparationTest, ClaimsNothingThatAnIntervalOrADistortionGivesAway)
+{
+    const std::string distortion = "The distortion that is sent along depends on the data.";
+    const std::string interval =
+        "The interval depends on the data, so nothing holds for two data sets.";
+    const struct
+    {
+        const char* quantizer;
+        const char* interval;
+        bool reportDistortion;
+        PrivacyClaim::Kind kind;
+        std::string reason; // empty: the quantizer's own
+    } cases[] = {
+        {"LaplaceQuantizer", "FixedInterval", false, PrivacyClaim::TRUE_EPSILON, ""},
+        {"LaplaceQuantizer", "FixedInterval", true, PrivacyClaim::NONE, distortion},
+        {"LaplaceQuantizer", "MaxAbsInterval", false, PrivacyClaim::NONE, interval},
+        {"LaplaceQuantizer", "MaxAbsInterval", true, PrivacyClaim::NONE, interval},
+        {"DpStochasticQuantizer", "FixedInterval", false, PrivacyClaim::SAME_CELL, ""},
+        {"DpStochasticQuantizer", "FixedInterval", true, PrivacyClaim::NONE, distortion},
+        {"IdentityQuantizer", "FixedInterval", true, PrivacyClaim::NONE, ""},
+    };
+    for (const auto& one : cases)
+    {
+        SCOPED_TRACE(std::string(one.quantizer) + " on " + one.interval);
+        UpdateSettings settings = Make(one.quantizer, one.interval);
+        settings.reportDistortion = one.reportDistortion;
+        const PrivacyClaim claim = GetPrivacyClaim(settings);
+        const PrivacyClaim own =
+            m_quantizer->GetPrivacyClaim(m_rule->GetPrivacyContext(CLIP_L1, 2, m_bits));
+        EXPECT_EQ(claim.kind, one.kind);
+        EXPECT_EQ(claim.reason, one.reason.empty() ? own.reason : one.reason);
+        EXPECT_EQ(claim.epsilon, one.kind == PrivacyClaim::NONE ? 0 : own.epsilon);
+    }
 }

@@ -236,11 +236,11 @@ LearningTask::Begin(std::shared_ptr<LocalUpdate> update)
                     "LearningTask: device " << update->device << " has a model of "
                                             << update->model.size() << " parameters, not "
                                             << m_kernel->GetDimension());
-    NS_ABORT_MSG_IF(!update->quantizer || !update->intervalRule,
+    const UpdateSettings& settings = update->settings;
+    NS_ABORT_MSG_IF(!settings.quantizer || !settings.intervalRule,
                     "LearningTask: device " << update->device
                                             << " has no quantizer or no interval rule");
-    update->quantizer->GetWireBits(update->bits); // checks the resolution
-    update->distortion = std::numeric_limits<double>::quiet_NaN();
+    settings.quantizer->GetWireBits(settings.bits); // checks the resolution
     update->valid = false;
     return m_pool->Submit([this, update = std::move(update)](std::size_t worker)
                           { Compute(*update, m_workers[worker]); });
@@ -338,29 +338,18 @@ LearningTask::Compute(LocalUpdate& update, Worker& worker)
     FederatedRandom coins(m_seed, FederatedRandom::QUANTIZE, update.device, update.round);
 
     worker.values = update.model;
-    float* values = worker.values.data();
-    const std::size_t count = worker.values.size();
-    update.loss = worker.trainer.Train(
-        *m_data.train, samples.data(), samples.size(), update.training, batches, values);
-    std::transform(values, values + count, update.model.data(), values, std::minus<>());
-    update.clipFactor = ClipUpdate(update.clipNorm, update.clipBound, values, count);
-    if (update.clipFactor > 0)
-    {
-        update.intervals = update.intervalRule->GetIntervals(values, m_layerEnds);
-        update.payload.resize(update.quantizer->GetPayloadSize(count, update.bits));
-        update.valid = update.quantizer->Encode(
-            values, update.intervals, update.bits, coins, update.payload.data());
-    }
-    if (!update.valid)
-    {
-        update.payload.clear();
-        update.intervals.clear();
-    }
-    else if (update.wantDistortion)
-    {
-        update.distortion =
-            update.quantizer->GetDistortion(values, update.intervals, update.bits) / count;
-    }
+    update.loss = worker.trainer.Train(*m_data.train,
+                                       samples.data(),
+                                       samples.size(),
+                                       update.training,
+                                       batches,
+                                       worker.values.data());
+    std::transform(worker.values.begin(),
+                   worker.values.end(),
+                   update.model.begin(),
+                   worker.values.begin(),
+                   std::minus<>());
+    PrepareUpdate(update.settings, m_layerEnds, coins, worker.values, update);
 }
 
 } // namespace ns3

@@ -53,6 +53,12 @@ PrivacyAudit::PrivacyAudit(const Device& device)
     NS_ABORT_MSG_IF(!device.quantizer || !device.intervalRule,
                     "PrivacyAudit: the device has no quantizer or no interval rule");
     m_device.quantizer->GetWireBits(m_device.bits); // checks the resolution
+    m_settings = {m_device.clipNorm,
+                  m_device.clipBound,
+                  PeekPointer(m_device.intervalRule),
+                  PeekPointer(m_device.quantizer),
+                  m_device.bits,
+                  m_device.reportDistortion};
 }
 
 double
@@ -74,11 +80,6 @@ PrivacyAudit::GetLowerBound(uint64_t hits, uint64_t otherHits, uint64_t trials, 
 PrivacyAudit::Prepared
 PrivacyAudit::Prepare(const Input& input) const
 {
-    Prepared prepared;
-    prepared.clipped = input;
-    const double factor = ClipUpdate(
-        m_device.clipNorm, m_device.clipBound, prepared.clipped.data(), prepared.clipped.size());
-    NS_ABORT_MSG_IF(factor == 0, "PrivacyAudit: an input is not finite");
     auto layerEnds = m_device.layerEnds;
     if (layerEnds.empty())
     {
@@ -87,22 +88,22 @@ PrivacyAudit::Prepare(const Input& input) const
     NS_ABORT_MSG_IF(layerEnds.back() != input.size(),
                     "PrivacyAudit: an input has " << input.size() << " coordinates, the layers "
                                                   << layerEnds.back());
-    const Quantizer& quantizer = *m_device.quantizer;
-    prepared.intervals = m_device.intervalRule->GetIntervals(prepared.clipped.data(), layerEnds);
-    // Floats without distortion need no interval, and a device sends none with them.
-    if (!SendsFloats() || quantizer.GetCellDistortion(-1, 1, m_device.bits, input.size()) > 0)
+    Prepared prepared;
+    prepared.clipped = input;
+    ClipAndPlace(m_settings, layerEnds, prepared.clipped, prepared.update);
+    NS_ABORT_MSG_IF(prepared.update.clipFactor == 0, "PrivacyAudit: an input is not finite");
+    NS_ABORT_MSG_IF(!prepared.update.valid, "PrivacyAudit: an input cannot be sent");
+    if (SendsIntervals(m_settings))
     {
-        for (const auto& range : prepared.intervals)
+        for (const auto& range : prepared.update.intervals)
         {
             Append(prepared.header, range.low);
             Append(prepared.header, range.high);
         }
     }
-    if (m_device.reportDistortion)
+    if (m_settings.reportDistortion)
     {
-        const double distortion =
-            quantizer.GetDistortion(prepared.clipped.data(), prepared.intervals, m_device.bits);
-        Append(prepared.header, static_cast<float>(distortion / static_cast<double>(input.size())));
+        Append(prepared.header, static_cast<float>(prepared.update.distortion));
     }
     return prepared;
 }
@@ -114,7 +115,7 @@ PrivacyAudit::GetClaim(const Input& input) const
         m_device.clipNorm, m_device.clipBound, m_device.bits);
     if (!context.intervalIsPublic)
     {
-        const IntervalRange range = Prepare(input).intervals.at(0);
+        const IntervalRange range = Prepare(input).update.intervals.at(0);
         context.intervalIsPublic = true;
         context.low = range.low;
         context.high = range.high;
@@ -153,7 +154,7 @@ PrivacyAudit::GetExactLoss(const Input& input, const Input& other) const
     const auto loss = [this, &a](const Prepared& of, const Prepared& against)
     {
         return m_device.quantizer->GetPrivacyLoss(
-            of.clipped.data(), against.clipped.data(), a.intervals, m_device.bits);
+            of.clipped.data(), against.clipped.data(), a.update.intervals, m_device.bits);
     };
     return Larger(loss(a, b), loss(b, a));
 }
@@ -170,30 +171,21 @@ PrivacyAudit::Draw(const Prepared& input,
                    FederatedRandom& random,
                    Numbers& numbers) const
 {
-    const Quantizer& quantizer = *m_device.quantizer;
     const std::size_t dimension = input.clipped.size();
     Samples samples;
     samples.decoded.resize(count * dimension);
-    std::vector<uint8_t> payload(quantizer.GetPayloadSize(dimension, m_device.bits));
+    PreparedUpdate update = input.update;
     std::string message = input.header;
     for (std::size_t i = 0; i < count; ++i)
     {
-        const bool valid = quantizer.Encode(
-            input.clipped.data(), input.intervals, m_device.bits, random, payload.data());
-        NS_ABORT_MSG_IF(!valid, "PrivacyAudit: an input cannot be sent");
-        for (const auto& range : input.intervals)
-        {
-            quantizer.Decode(payload.data(),
-                             range.begin,
-                             range.end - range.begin,
-                             LevelGrid(range.low, range.high, m_device.bits, dimension),
-                             &samples.decoded[i * dimension + range.begin]);
-        }
+        EncodePrepared(m_settings, random, input.clipped, update);
+        NS_ABORT_MSG_IF(!update.valid, "PrivacyAudit: an input cannot be sent");
+        DecodePrepared(m_settings, update, &samples.decoded[i * dimension]);
         // Floats hardly ever repeat: half-spaces see them, and the header stands alone.
         message.resize(input.header.size());
         if (!SendsFloats())
         {
-            message.append(payload.begin(), payload.end());
+            message.append(update.payload.begin(), update.payload.end());
         }
         const auto next = static_cast<uint32_t>(numbers.size());
         samples.messages.push_back(numbers.emplace(message, next).first->second);

@@ -4,10 +4,8 @@
 #define PRIVACY_AUDIT_H
 
 #include "ns3/federated-random.h"
-#include "ns3/interval-rule.h"
 #include "ns3/ptr.h"
-#include "ns3/quantizer.h"
-#include "ns3/update-clipping.h"
+#include "ns3/update-preparation.h"
 
 #include <cstdint>
 #include <string>
@@ -50,8 +48,8 @@ struct PrivacyAuditResult
  * @ingroup federated
  * @brief Tries to falsify what is claimed about the privacy of a device.
  *
- * It runs the whole way of an update through a device: clip, interval, quantize, and then header
- * and payload, which are what an observer sees. The claim is that of the quantizer, read as
+ * It prepares updates with the code that a device runs (update-preparation.h), and looks at what an
+ * observer sees: the header and the payload. The claim is that of the quantizer, read as
  * differential privacy (also where the quantizer itself claims an epsilon inside one cell only) and
  * as if the interval were public: what a user believes who overlooks that the header shows the
  * interval.
@@ -128,9 +126,9 @@ class PrivacyAudit
     /** What the device does with an input before it draws coins. */
     struct Prepared
     {
-        Input clipped;                        //!< The clipped update.
-        std::vector<IntervalRange> intervals; //!< Its intervals.
-        std::string header;                   //!< What the header tells of the update.
+        Input clipped;         //!< The clipped update.
+        PreparedUpdate update; //!< What describes it, without a payload.
+        std::string header;    //!< What the header tells of the update.
     };
 
     /** What was seen of an input. */
@@ -216,7 +214,8 @@ class PrivacyAudit
                        Choice& choice,
                        double claimed);
 
-    Device m_device; //!< The device.
+    Device m_device;           //!< The device.
+    UpdateSettings m_settings; //!< How it prepares its updates; points to its parts.
 };
 
 } // namespace ns3

@@ -38,23 +38,29 @@ Quantizer::GetPayloadSize(std::size_t count, unsigned bits) const
 }
 
 bool
+Quantizer::AreUsable(const std::vector<IntervalRange>& intervals)
+{
+    return std::all_of(intervals.begin(),
+                       intervals.end(),
+                       [](const IntervalRange& range) {
+                           return range.low <= range.high && std::isfinite(range.high - range.low);
+                       });
+}
+
+bool
 Quantizer::Encode(const float* values,
                   const std::vector<IntervalRange>& intervals,
                   unsigned bits,
                   FederatedRandom& random,
                   uint8_t* payload) const
 {
-    const bool usable =
-        std::all_of(intervals.begin(),
-                    intervals.end(),
-                    [](const IntervalRange& range)
-                    { return range.low <= range.high && std::isfinite(range.high - range.low); });
     const std::size_t size = intervals.empty() ? 0 : GetPayloadSize(intervals.back().end, bits);
     if (size > 0)
     {
         payload[size - 1] = 0; // packing leaves the bits behind the last level as they are
     }
-    return usable && (size == 0 || DoEncodeUpdate(values, intervals, bits, random, payload));
+    return AreUsable(intervals) &&
+           (size == 0 || DoEncodeUpdate(values, intervals, bits, random, payload));
 }
 
 bool

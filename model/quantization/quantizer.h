@@ -50,14 +50,21 @@ class Quantizer : public Object
     std::size_t GetPayloadSize(std::size_t count, unsigned bits) const;
 
     /**
+     * @param intervals Ranges with their intervals.
+     * @return whether every interval has a lower end that is not above its upper one, and a width
+     * that is a finite float: on others nothing can be quantized.
+     */
+    static bool AreUsable(const std::vector<IntervalRange>& intervals);
+
+    /**
      * Quantize an update and pack it.
      * @param values The update, d coordinates.
      * @param intervals Ranges that cover 0..d-1 in ascending order, each with its interval.
      * @param bits Resolution of the device, 1 to 16.
      * @param random Stream for the coins.
      * @param [out] payload GetPayloadSize(d, bits) bytes.
-     * @return false if a coordinate is infinite or NaN, an interval's width is not a finite float,
-     * or noise makes a coordinate infinite: the payload is then worthless and must not be sent.
+     * @return false if a coordinate is infinite or NaN, an interval is not usable, or noise makes a
+     * coordinate infinite: the payload is then worthless and must not be sent.
      */
     bool Encode(const float* values,
                 const std::vector<IntervalRange>& intervals,

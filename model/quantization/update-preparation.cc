@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "update-preparation.h"
+
+#include "ns3/assert.h"
+
+namespace ns3
+{
+
+namespace
+{
+
+/** Leave nothing of an update that cannot be sent but its clip factor. */
+void
+Reject(PreparedUpdate& update)
+{
+    const double clipFactor = update.clipFactor;
+    update = PreparedUpdate();
+    update.clipFactor = clipFactor;
+}
+
+} // namespace
+
+void
+PrepareUpdate(const UpdateSettings& settings,
+              const std::vector<std::size_t>& layerEnds,
+              FederatedRandom& coins,
+              std::vector<float>& values,
+              PreparedUpdate& result)
+{
+    ClipAndPlace(settings, layerEnds, values, result);
+    if (result.valid)
+    {
+        EncodePrepared(settings, coins, values, result);
+    }
+}
+
+void
+ClipAndPlace(const UpdateSettings& settings,
+             const std::vector<std::size_t>& layerEnds,
+             std::vector<float>& values,
+             PreparedUpdate& result)
+{
+    NS_ASSERT_MSG(!layerEnds.empty() && layerEnds.back() == values.size(),
+                  "ClipAndPlace: the layers do not cover the update");
+    const std::size_t d = values.size();
+    result.clipFactor = ClipUpdate(settings.clipNorm, settings.clipBound, values.data(), d);
+    if (result.clipFactor == 0)
+    {
+        Reject(result);
+        return;
+    }
+    result.intervals = settings.intervalRule->GetIntervals(values.data(), layerEnds);
+    if (!Quantizer::AreUsable(result.intervals))
+    {
+        Reject(result);
+        return;
+    }
+    result.wireBits = settings.quantizer->GetWireBits(settings.bits);
+    result.distortion = std::numeric_limits<double>::quiet_NaN();
+    if (settings.reportDistortion)
+    {
+        result.distortion =
+            settings.quantizer->GetDistortion(values.data(), result.intervals, settings.bits) /
+            static_cast<double>(d);
+    }
+    result.valid = true;
+}
+
+void
+EncodePrepared(const UpdateSettings& settings,
+               FederatedRandom& coins,
+               const std::vector<float>& values,
+               PreparedUpdate& result)
+{
+    NS_ASSERT_MSG(result.valid, "EncodePrepared: the update cannot be sent");
+    result.payload.resize(settings.quantizer->GetPayloadSize(values.size(), settings.bits));
+    if (!settings.quantizer->Encode(
+            values.data(), result.intervals, settings.bits, coins, result.payload.data()))
+    {
+        Reject(result);
+    }
+}
+
+void
+DecodePrepared(const UpdateSettings& settings, const PreparedUpdate& update, float* values)
+{
+    for (const IntervalRange& range : update.intervals)
+    {
+        settings.quantizer->Decode(
+            update.payload.data(),
+            range.begin,
+            range.end - range.begin,
+            LevelGrid(range.low, range.high, settings.bits, update.intervals.back().end),
+            values + range.begin);
+    }
+}
+
+bool
+SendsIntervals(const UpdateSettings& settings)
+{
+    return settings.quantizer->GetWireBits(settings.bits) != Quantizer::FLOAT_BITS ||
+           settings.quantizer->GetCellDistortion(-1, 1, settings.bits) > 0;
+}
+
+PrivacyClaim
+GetPrivacyClaim(const UpdateSettings& settings)
+{
+    PrivacyClaim claim =
+        settings.quantizer->GetPrivacyClaim(settings.intervalRule->GetPrivacyContext(
+            settings.clipNorm, settings.clipBound, settings.bits));
+    if (settings.reportDistortion && claim.kind != PrivacyClaim::NONE)
+    {
+        claim = PrivacyClaim();
+        claim.reason = "The distortion that is sent along depends on the data.";
+    }
+    return claim;
+}
+
+} // namespace ns3

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef UPDATE_PREPARATION_H
+#define UPDATE_PREPARATION_H
+
+#include "interval-rule.h"
+#include "quantizer.h"
+#include "update-clipping.h"
+
+#include "ns3/federated-random.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief How a device turns an update into a payload.
+ *
+ * Plain memory and raw pointers, so that worker threads may use it. The quantizer and the interval
+ * rule must live, unchanged, while it is in use.
+ */
+struct UpdateSettings
+{
+    ClipNorm clipNorm = CLIP_NONE;              //!< The norm of the update that is clipped.
+    double clipBound = 0;                       //!< C, if a norm is clipped.
+    const IntervalRule* intervalRule = nullptr; //!< Chooses the intervals.
+    const Quantizer* quantizer = nullptr;       //!< Makes the payload.
+    unsigned bits = 0;                          //!< Resolution of the device, b.
+    bool reportDistortion = false; //!< The exact distortion is sent along; costs a pass over d.
+};
+
+/**
+ * @ingroup federated
+ * @brief What a device has made of an update: the payload, and what describes it.
+ */
+struct PreparedUpdate
+{
+    std::vector<uint8_t> payload; //!< The quantized update; empty if it is not valid.
+    /** Ranges that cover 0..d-1, each with the interval that it is quantized on; empty if not
+        valid. They are sent along if SendsIntervals() says so. */
+    std::vector<IntervalRange> intervals;
+    unsigned wireBits = 0; //!< Bits of a coordinate in the payload.
+    /** D/d: the expected squared error of a coordinate, against the clipped update; NaN unless it
+        is reported. */
+    double distortion = std::numeric_limits<double>::quiet_NaN();
+    double clipFactor = 0; //!< What the clip multiplied the update by; 0: it is not finite.
+    /** Whether the update can be sent. False until the work is done, if a coordinate is infinite or
+        NaN, and if an interval or the noise is too large for floats. */
+    bool valid = false;
+};
+
+/**
+ * @ingroup federated
+ * Turn an update into a payload, as steps 11 and 12 of Algorithm 1: clip, choose the intervals,
+ * quantize, pack. The only way in which an update is prepared: the training of a device, the
+ * privacy audit and the attacks call it, or the two functions that it consists of.
+ * @param settings How.
+ * @param layerEnds One past the last coordinate of each layer, ascending, the last one being d.
+ * @param coins Stream for the quantizer's random words.
+ * @param [in,out] values The update, d coordinates; clipped in place.
+ * @param [out] result The payload and what describes it. Its memory is used again.
+ */
+void PrepareUpdate(const UpdateSettings& settings,
+                   const std::vector<std::size_t>& layerEnds,
+                   FederatedRandom& coins,
+                   std::vector<float>& values,
+                   PreparedUpdate& result);
+
+/**
+ * @ingroup federated
+ * First half of PrepareUpdate(), which draws nothing: clip, choose the intervals, and compute the
+ * distortion if it is reported.
+ * @param settings How.
+ * @param layerEnds One past the last coordinate of each layer, ascending, the last one being d.
+ * @param [in,out] values The update, d coordinates; clipped in place.
+ * @param [out] result All but the payload. It is valid if EncodePrepared() may follow.
+ */
+void ClipAndPlace(const UpdateSettings& settings,
+                  const std::vector<std::size_t>& layerEnds,
+                  std::vector<float>& values,
+                  PreparedUpdate& result);
+
+/**
+ * @ingroup federated
+ * Second half of PrepareUpdate(): quantize and pack. It can be repeated with other coins.
+ * @param settings How.
+ * @param coins Stream for the quantizer's random words.
+ * @param values The clipped update, d coordinates.
+ * @param [in,out] result What ClipAndPlace() made of the update; gets the payload.
+ */
+void EncodePrepared(const UpdateSettings& settings,
+                    FederatedRandom& coins,
+                    const std::vector<float>& values,
+                    PreparedUpdate& result);
+
+/**
+ * @ingroup federated
+ * Decode a whole payload, as its receiver does.
+ * @param settings How it was made.
+ * @param update The prepared update, valid.
+ * @param [out] values d coordinates.
+ */
+void DecodePrepared(const UpdateSettings& settings, const PreparedUpdate& update, float* values);
+
+/**
+ * @ingroup federated
+ * @param settings How updates are prepared.
+ * @return whether the intervals are sent with the payload. Only exact floats are sent without them:
+ * these are decoded without intervals, which would tell an observer about the update for nothing.
+ */
+bool SendsIntervals(const UpdateSettings& settings);
+
+/**
+ * @ingroup federated
+ * @param settings How updates are prepared.
+ * @return what is claimed about the privacy of all that is sent for an update: payload, intervals
+ * and distortion.
+ */
+PrivacyClaim GetPrivacyClaim(const UpdateSettings& settings);
+
+} // namespace ns3
+
+#endif // UPDATE_PREPARATION_H
