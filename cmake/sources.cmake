@@ -13,14 +13,26 @@ set(federated_sources
     model/base/federated-number.cc
     model/base/federated-random.cc
     model/center/cluster-size-policy.cc
+    model/center/device-registrar.cc
+    model/center/device-roster.cc
+    model/center/grant-sender.cc
+    model/center/model-sender.cc
     model/center/optimal-cluster-sizes.cc
     model/center/random-cluster-sizes.cc
+    model/center/round-links.cc
+    model/center/round-planner.cc
     model/center/round-record.cc
+    model/center/update-collector.cc
+    model/center/uplink-meter.cc
     model/channel/bit-budget.cc
     model/channel/fixed-bit-budget.cc
     model/channel/goodput-probe.cc
     model/channel/link-probe.cc
     model/channel/measured-bit-budget.cc
+    model/device/center-link.cc
+    model/device/device-session.cc
+    model/device/local-training.cc
+    model/device/privacy-accountant.cc
     model/federated-device.cc
     model/fusion-center.cc
     model/fusion/effective-snr-fusion.cc
@@ -31,6 +43,7 @@ set(federated_sources
     model/fusion/resolution-fusion.cc
     model/fusion/snr-link-noise.cc
     model/fusion/uniform-fusion.cc
+    model/fusion/update-fuser.cc
     model/fusion/update-fusion.cc
     model/learning/dense-kernel.cc
     model/learning/federated-dataset.cc
@@ -73,6 +86,7 @@ set(federated_sources
     model/quantization/update-clipping.cc
     model/quantization/update-preparation.cc
     model/theory/convergence-bound.cc
+    model/wire/control-retry.cc
     model/wire/crc32c.cc
     model/wire/drop-reason.cc
     model/wire/federated-header.cc
@@ -80,6 +94,7 @@ set(federated_sources
     model/wire/fragmentation.cc
     model/wire/message-bodies.cc
     model/wire/message-cipher.cc
+    model/wire/message-endpoint.cc
     model/wire/message-stream.cc
     model/wire/socket-address.cc
 )
@@ -105,15 +120,30 @@ set(federated_headers
     model/base/federated-streams.h
     model/base/federated-version.h
     model/base/little-endian.h
+    model/base/packed-update.h
     model/center/cluster-size-policy.h
+    model/center/device-registrar.h
+    model/center/device-roster.h
+    model/center/grant-sender.h
+    model/center/model-sender.h
     model/center/optimal-cluster-sizes.h
     model/center/random-cluster-sizes.h
+    model/center/round-links.h
+    model/center/round-planner.h
     model/center/round-record.h
+    model/center/update-collector.h
+    model/center/uplink-meter.h
     model/channel/bit-budget.h
     model/channel/fixed-bit-budget.h
     model/channel/goodput-probe.h
     model/channel/link-probe.h
     model/channel/measured-bit-budget.h
+    model/device/center-link.h
+    model/device/device-session.h
+    model/device/device-training.h
+    model/device/local-training.h
+    model/device/privacy-accountant.h
+    model/device/sent-record.h
     model/federated-device.h
     model/fusion-center.h
     model/fusion/effective-snr-fusion.h
@@ -124,6 +154,7 @@ set(federated_headers
     model/fusion/resolution-fusion.h
     model/fusion/snr-link-noise.h
     model/fusion/uniform-fusion.h
+    model/fusion/update-fuser.h
     model/fusion/update-fusion.h
     model/learning/cpu-time.h
     model/learning/dot-product.h
@@ -174,6 +205,7 @@ set(federated_headers
     model/quantization/update-clipping.h
     model/quantization/update-preparation.h
     model/theory/convergence-bound.h
+    model/wire/control-retry.h
     model/wire/crc32c.h
     model/wire/drop-reason.h
     model/wire/federated-header.h
@@ -181,6 +213,8 @@ set(federated_headers
     model/wire/fragmentation.h
     model/wire/message-bodies.h
     model/wire/message-cipher.h
+    model/wire/message-endpoint.h
+    model/wire/message-peer.h
     model/wire/message-stream.h
     model/wire/socket-address.h
 )

@@ -10,7 +10,6 @@
 #include "ns3/pointer.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
-#include "ns3/uniform-fusion.h"
 #include "ns3/update-fusion.h"
 #include "ns3/wifi-net-device.h"
 
@@ -345,20 +344,18 @@ Eavesdropper::HearMessage(const uint8_t* message, std::size_t size, double snr)
         CountUnread(UNREAD_ENCRYPTED, size);
         return;
     }
-    const DropReason reason = Use(message, size, snr);
-    if (reason != DROP_REASONS)
+    if (const auto reason = Use(message, size, snr))
     {
-        NS_LOG_LOGIC("A message of " << size << " bytes: " << GetDropReasonName(reason));
-        ++m_drops.at(reason);
-        m_dropTrace(reason, static_cast<uint32_t>(size));
+        NS_LOG_LOGIC("A message of " << size << " bytes: " << GetDropReasonName(*reason));
+        ++m_drops.at(*reason);
+        m_dropTrace(*reason, static_cast<uint32_t>(size));
     }
 }
 
-DropReason
+std::optional<DropReason>
 Eavesdropper::Use(const uint8_t* message, std::size_t size, double snr)
 {
-    const DropReason unreadable = GetDropReason(m_header.Read(message, size));
-    if (unreadable != DROP_REASONS)
+    if (const auto unreadable = GetDropReason(m_header.Read(message, size)))
     {
         return unreadable;
     }
@@ -398,14 +395,14 @@ Eavesdropper::Use(const uint8_t* message, std::size_t size, double snr)
     }
     if (m_header.type != FederatedHeader::UPDATE)
     {
-        return DROP_REASONS; // it tells that the device takes part
+        return std::nullopt; // it tells that the device takes part
     }
     if (!capture->update)
     {
         capture->update = std::make_unique<FragmentAssembler>(m_dimension, m_header.bits);
     }
-    const DropReason reason = GetDropReason(capture->update->Accept(m_header, payload));
-    if (reason == DROP_REASONS || reason == DROP_DUPLICATE)
+    const auto reason = GetDropReason(capture->update->Accept(m_header, payload));
+    if (!reason || reason == DROP_DUPLICATE)
     {
         capture->wireBits = m_header.bits;
         ++capture->frames;
@@ -530,13 +527,11 @@ Eavesdropper::GetUpdate(uint32_t device,
     bits = capture.bits > 0 ? capture.bits : m_bits > 0 ? m_bits : bits;
     DeliveredUpdate delivered;
     if (bits > Quantizer::MAX_BITS || m_quantizer->GetWireBits(bits) != capture.wireBits ||
-        !capture.update->FillDelivered(*m_quantizer, bits, delivered))
+        !DescribeUpdate(capture.update->GetPacked(), *m_quantizer, bits, delivered))
     {
         return false;
     }
-    // The fusion of one update with a model of zeros.
-    FuseUpdates(
-        *CreateObject<UniformFusion>(), LOSS_RENORMALIZE, {delivered}, update.data(), m_dimension);
+    DecodeUpdate(delivered, update.data());
     Mark(capture.update->GetRanges(), captured);
     return true;
 }

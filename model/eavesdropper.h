@@ -237,9 +237,9 @@ class Eavesdropper : public Application
      * @param message Any bytes.
      * @param size How many.
      * @param snr Linear.
-     * @return why it is dropped, DROP_REASONS if it is not.
+     * @return why it is dropped, if it is.
      */
-    DropReason Use(const uint8_t* message, std::size_t size, double snr);
+    std::optional<DropReason> Use(const uint8_t* message, std::size_t size, double snr);
 
     /**
      * Count and trace a frame that was not read.

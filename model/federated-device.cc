@@ -4,24 +4,24 @@
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
+#include "ns3/center-link.h"
+#include "ns3/control-retry.h"
+#include "ns3/device-session.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/learning-rate-schedule.h"
+#include "ns3/local-training.h"
 #include "ns3/log.h"
 #include "ns3/pointer.h"
+#include "ns3/privacy-accountant.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/udp-socket-factory.h"
-#include "ns3/udp-socket.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
-#include <cstring>
 #include <limits>
-#include <sstream>
 #include <utility>
 
 namespace ns3
@@ -30,6 +30,8 @@ namespace ns3
 NS_LOG_COMPONENT_DEFINE("FederatedDevice");
 
 NS_OBJECT_ENSURE_REGISTERED(FederatedDevice);
+
+using namespace federated;
 
 TypeId
 FederatedDevice::GetTypeId()
@@ -82,7 +84,8 @@ FederatedDevice::GetTypeId()
                           MakeBooleanAccessor(&FederatedDevice::m_enrolled),
                           MakeBooleanChecker())
             .AddAttribute("MulticastGroup",
-                          "Address and port on which models come by multicast; none if not set. "
+                          "Address and port on which models are received by multicast; none if not "
+                          "set. "
                           "Only one device of a node can have it.",
                           AddressValue(),
                           MakeAddressAccessor(&FederatedDevice::m_multicast),
@@ -156,10 +159,9 @@ FederatedDevice::GetTypeId()
                           MakeBooleanChecker())
             .AddAttribute(
                 "IncompleteModel",
-                "What to do when the model is not complete in time: sit the round out (repairs may "
-                "come until the deadline), or take the previous values for what is missing when "
-                "the "
-                "slot comes (the device then keeps a model for ever).",
+                "What to do when the model is not complete in time: sit the round out (repairs are "
+                "taken until the deadline), or take the previous values for what is missing when "
+                "the slot comes (the device then keeps a model for ever).",
                 EnumValue(SIT_OUT),
                 compat::MakeEnumAccessor<IncompletePolicy>(&FederatedDevice::m_incomplete),
                 MakeEnumChecker(SIT_OUT, "sit-out", USE_PREVIOUS, "use-previous"))
@@ -203,7 +205,7 @@ FederatedDevice::GetTypeId()
                           MakeTimeAccessor(&FederatedDevice::m_controlTimeout),
                           MakeTimeChecker(MicroSeconds(1)))
             .AddAttribute("ControlRetries",
-                          "How often a DONE or a LEAVE is repeated. A JOIN is repeated for ever.",
+                          "How often a DONE or a LEAVE is sent again. A JOIN is repeated for ever.",
                           UintegerValue(10),
                           MakeUintegerAccessor(&FederatedDevice::m_controlRetries),
                           MakeUintegerChecker<uint32_t>())
@@ -247,14 +249,17 @@ FederatedDevice::GetTypeId()
                             MakeTraceSourceAccessor(&FederatedDevice::m_txTrace),
                             "ns3::Packet::TracedCallback")
             .AddTraceSource("Drop",
-                            "A message that came was not used.",
+                            "A message that was received was dropped.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_dropTrace),
                             "ns3::DropTracedCallback");
     return tid;
 }
 
 FederatedDevice::FederatedDevice()
-    : m_jitter(CreateObject<UniformRandomVariable>())
+    : m_jitter(CreateObject<UniformRandomVariable>()),
+      m_link(std::make_unique<CenterLink>(m_txTrace, m_dropTrace)),
+      m_repair(std::make_unique<ControlRetry>()),
+      m_accountant(std::make_unique<PrivacyAccountant>())
 {
     NS_LOG_FUNCTION(this);
 }
@@ -267,132 +272,91 @@ FederatedDevice::~FederatedDevice()
 bool
 FederatedDevice::HasJoined() const
 {
-    return m_joined;
+    return m_link->HasJoined();
 }
 
 uint64_t
 FederatedDevice::GetDropped(DropReason reason) const
 {
-    return m_drops.at(reason);
+    return m_link->GetDrops().at(reason);
 }
 
 std::size_t
 FederatedDevice::GetBufferedBytes() const
 {
-    std::size_t bytes = m_previous.capacity() * sizeof(float);
-    if (m_session)
-    {
-        bytes += m_session->model.GetBufferedBytes();
-        if (m_session->update)
-        {
-            bytes += m_session->update->model.capacity() * sizeof(float) +
-                     m_session->update->payload.capacity();
-        }
-    }
-    return bytes;
+    return m_previous.capacity() * sizeof(float) + (m_session ? m_session->GetBufferedBytes() : 0);
+}
+
+UpdateSettings
+FederatedDevice::GetSettings(unsigned bits) const
+{
+    return {m_clipNorm,
+            m_clipBound,
+            PeekPointer(m_interval),
+            PeekPointer(m_quantizer),
+            bits,
+            m_reportDistortion};
 }
 
 PrivacyClaim
 FederatedDevice::GetPrivacyClaim() const
 {
-    return GetPrivacyClaim(m_bits);
-}
-
-PrivacyClaim
-FederatedDevice::GetPrivacyClaim(unsigned bits) const
-{
-    PrivacyClaim claim =
-        m_quantizer->GetPrivacyClaim(m_interval->GetPrivacyContext(m_clipNorm, m_clipBound, bits));
-    if (m_reportDistortion && claim.kind != PrivacyClaim::NONE)
-    {
-        claim = PrivacyClaim();
-        claim.reason = "The distortion that is sent along depends on the data.";
-    }
-    return claim;
+    return ns3::GetPrivacyClaim(GetSettings(m_bits));
 }
 
 std::vector<std::string>
 FederatedDevice::GetSideInformation() const
 {
-    std::vector<std::string> information;
-    if (m_interval->IsDataDependent())
-    {
-        information.emplace_back("intervals that depend on the update");
-    }
-    if (m_reportDistortion)
-    {
-        information.emplace_back("the distortion of the update");
-    }
-    return information;
+    return ns3::GetSideInformation(GetSettings(m_bits));
 }
 
 const PrivacyLedger&
 FederatedDevice::GetPrivacyLedger() const
 {
-    return m_ledger;
+    return m_accountant->GetLedger();
 }
 
 void
 FederatedDevice::SetPrivacyDelta(double delta)
 {
-    m_ledger.SetDelta(delta);
+    m_accountant->SetDelta(delta);
 }
 
 double
 FederatedDevice::GetPrivacyDelta() const
 {
-    return m_ledger.GetDelta();
+    return m_accountant->GetLedger().GetDelta();
 }
 
-void
-FederatedDevice::Enter(unsigned bits, PrivacyLedger& ledger) const
+PrivacyExpense
+FederatedDevice::GetExpense(unsigned bits) const
 {
     // Batches are drawn without replacement from the samples of the device.
     const double drawn = static_cast<double>(m_steps) * m_batchSize;
-    ledger.Enter(GetPrivacyClaim(bits), m_task->GetDimension(), drawn / m_task->GetSamples(m_id));
-}
-
-bool
-FederatedDevice::CanAfford(unsigned bits) const
-{
-    if (m_budget == 0)
-    {
-        return true;
-    }
-    // A budget for n rounds is to last for n rounds, whatever rounding does.
-    constexpr double ROUNDING = 1e-9;
-    PrivacyLedger ledger = m_ledger;
-    Enter(bits, ledger);
-    return ledger.GetEpsilon(m_budgetOf) <= m_budget * (1 + ROUNDING);
+    return {ns3::GetPrivacyClaim(GetSettings(bits)),
+            m_task->GetDimension(),
+            drawn / m_task->GetSamples(m_id)};
 }
 
 bool
 FederatedDevice::CheckPrivacyBudget(std::string& error) const
 {
-    if (m_budget == 0 || std::isinf(m_budget))
-    {
-        return true;
-    }
-    const PrivacyClaim claim = GetPrivacyClaim();
-    PrivacyLedger one;
-    one.Enter(claim, 1, 1);
-    if (std::isfinite(one.GetEpsilon(m_budgetOf)))
-    {
-        return true;
-    }
-    std::string reason = claim.kind == PrivacyClaim::ZCDP ? "it has a rho of zCDP." : claim.reason;
-    reason[0] = static_cast<char>(std::tolower(reason[0]));
-    std::ostringstream text;
-    text << "PrivacyBudget limits the " << GetPrivacyEpsilonName(m_budgetOf)
-         << " epsilon, which an update of " << m_bits << " bits does not have: " << reason;
-    error = text.str();
-    return false;
+    return PrivacyAccountant::CheckLimit(GetPrivacyClaim(), m_bits, {m_budget, m_budgetOf}, error);
 }
 
 Time
 FederatedDevice::DrawTrainingTime()
 {
     return Seconds(std::max(0.0, m_timePerSample->GetValue()) * m_steps * m_batchSize);
+}
+
+void
+FederatedDevice::SetTraining(std::unique_ptr<DeviceTraining> training)
+{
+    NS_ABORT_MSG_IF(m_link->IsRunning(),
+                    "FederatedDevice: SetTraining comes too late, device " << m_id
+                                                                           << " is running");
+    m_training = std::move(training);
 }
 
 int64_t
@@ -407,19 +371,10 @@ void
 FederatedDevice::DoDispose()
 {
     NS_LOG_FUNCTION(this);
-    // IP may be disposed of already: no connection says goodbye any more.
-    if (m_stream)
-    {
-        m_stream->Abandon();
-    }
-    if (m_socket && m_protocol == TcpSocketFactory::GetTypeId())
-    {
-        m_socket->SetConnectCallback(MakeNullCallback<void, Ptr<Socket>>(),
-                                     MakeNullCallback<void, Ptr<Socket>>());
-        m_socket = nullptr;
-    }
+    m_link->Abandon(); // IP may be disposed of already
     StopApplication();
     m_previous = std::vector<float>();
+    m_training.reset();
     m_task = nullptr;
     m_quantizer = nullptr;
     m_interval = nullptr;
@@ -431,9 +386,7 @@ void
 FederatedDevice::StartApplication()
 {
     NS_LOG_FUNCTION(this);
-    m_center = SocketAddress(m_remote);
-    m_centerAddress = m_center.Get();
-    NS_ABORT_MSG_IF(!m_center.IsValid(),
+    NS_ABORT_MSG_IF(!SocketAddress(m_remote).IsValid(),
                     "FederatedDevice: Remote of device " << m_id
                                                          << " is not the address of a center");
     NS_ABORT_MSG_IF(!m_task, "FederatedDevice: Task of device " << m_id << " is not set");
@@ -442,441 +395,163 @@ FederatedDevice::StartApplication()
                     "FederatedDevice: IntervalRule of device " << m_id << " is not set");
     std::string error;
     NS_ABORT_MSG_IF(!CheckPrivacyBudget(error), "FederatedDevice: " << error);
-    m_running = true;
-    m_leaving = false;
-    // A device that comes back must not repeat the numbers of its former life.
-    m_sequence = static_cast<uint32_t>(Simulator::Now().GetMilliSeconds());
-    m_fragmentSequence = m_sequence;
-    m_cipher.Start(m_encryptionKey, m_id);
-    Open();
+    if (!m_training)
+    {
+        m_training = std::make_unique<LocalTraining>(m_task);
+    }
+    CenterLink::Settings settings;
+    settings.device = m_id;
+    settings.group = m_group;
+    settings.bits = m_bits;
+    settings.samples = m_task->GetSamples(m_id);
+    settings.node = GetNode();
+    settings.center = SocketAddress(m_remote);
+    settings.local = SocketAddress(m_local);
+    settings.uplinkGroup = SocketAddress(m_uplinkGroup);
+    settings.multicast = SocketAddress(m_multicast);
+    settings.enrolled = m_enrolled;
+    settings.protocol = m_protocol;
+    settings.key = m_encryptionKey;
+    settings.timeout = m_controlTimeout;
+    settings.retries = m_controlRetries;
+    settings.jitter = m_jitter;
+    CenterLink::Handlers handlers;
+    handlers.screen = [this](uint8_t type) { return Screen(type); };
+    handlers.model = [this](const FederatedHeader& header, const uint8_t* payload)
+    { return HandleModel(header, payload); };
+    handlers.checkGrant = [this](const FederatedHeader& header) { return CheckGrant(header); };
+    handlers.beforeGrant = [this]() { EndSession(); };
+    handlers.grant = [this](const FederatedHeader& header, const GrantBody& body)
+    { StartSession(header, body); };
+    handlers.joined = [this]() { m_joinedTrace(m_id); };
+    handlers.disconnected = [this]() { EndSession(); };
+    handlers.drawTraining = [this]() { return DrawTrainingTime(); };
+    m_link->Start(settings, handlers);
 }
 
 void
 FederatedDevice::StopApplication()
 {
     NS_LOG_FUNCTION(this);
-    m_running = false;
-    m_joined = false;
     EndSession();
-    Close();
+    m_link->Stop();
 }
 
 void
 FederatedDevice::Leave()
 {
     NS_LOG_FUNCTION(this);
-    if (!m_running || m_leaving)
+    if (m_link->IsRunning())
     {
-        return;
-    }
-    m_leaving = true;
-    EndSession();
-    if (!m_stream && m_protocol == TcpSocketFactory::GetTypeId())
-    {
-        m_running = false; // the center knows of a device by its connection, and there is none
-        Close();
-        return;
-    }
-    FederatedHeader header;
-    header.type = FederatedHeader::LEAVE;
-    SendControl(header, nullptr, 0);
-}
-
-void
-FederatedDevice::Open()
-{
-    const bool v6 = Ipv6Address::IsMatchingType(m_center.ip);
-    m_socket = Socket::CreateSocket(GetNode(), m_protocol);
-    if (m_protocol == TcpSocketFactory::GetTypeId())
-    {
-        MessageStream::SetUp(m_socket);
-    }
-    const SocketAddress local(m_local);
-    const int bound = local.IsValid() ? m_socket->Bind(local.Get())
-                      : v6            ? m_socket->Bind6()
-                                      : m_socket->Bind();
-    NS_ABORT_MSG_IF(bound != 0, "FederatedDevice: could not bind a socket of device " << m_id);
-    if (m_protocol == TcpSocketFactory::GetTypeId())
-    {
-        m_socket->SetConnectCallback(MakeCallback(&FederatedDevice::HandleConnected, this),
-                                     MakeCallback(&FederatedDevice::HandleNotConnected, this));
-        if (m_socket->Connect(m_centerAddress) != 0)
-        {
-            HandleNotConnected(m_socket);
-        }
-        return;
-    }
-    const SocketAddress uplinkGroup(m_uplinkGroup);
-    if (uplinkGroup.IsValid())
-    {
-        m_socket->SetAllowBroadcast(true);
-    }
-    m_socket->Connect(uplinkGroup.IsValid() ? uplinkGroup.Get() : m_centerAddress);
-    m_socket->SetRecvCallback(MakeCallback(&FederatedDevice::HandleDatagrams, this));
-    const SocketAddress group(m_multicast);
-    if (group.IsValid())
-    {
-        m_multicastSocket = Socket::CreateSocket(GetNode(), m_protocol);
-        NS_ABORT_MSG_IF(m_multicastSocket->Bind(group.Get()) != 0,
-                        "FederatedDevice: could not bind a socket of device "
-                            << m_id << " to its MulticastGroup");
-        DynamicCast<UdpSocket>(m_multicastSocket)->MulticastJoinGroup(0, group.ip);
-        m_multicastSocket->SetRecvCallback(MakeCallback(&FederatedDevice::HandleDatagrams, this));
-    }
-    if (m_enrolled)
-    {
-        m_joined = true;
-        m_joinedTrace(m_id);
-        return;
-    }
-    Join();
-}
-
-void
-FederatedDevice::Close()
-{
-    m_controlEvent.Cancel();
-    m_openEvent.Cancel();
-    m_controlTries = 0;
-    if (m_stream)
-    {
-        m_stream->Close();
-        m_stream = nullptr;
-    }
-    for (Ptr<Socket>* socket : {&m_socket, &m_multicastSocket})
-    {
-        if (*socket)
-        {
-            (*socket)->SetRecvCallback(MakeNullCallback<void, Ptr<Socket>>());
-            (*socket)->SetConnectCallback(MakeNullCallback<void, Ptr<Socket>>(),
-                                          MakeNullCallback<void, Ptr<Socket>>());
-            (*socket)->Close();
-            *socket = nullptr;
-        }
+        EndSession();
+        m_link->Leave();
     }
 }
 
-void
-FederatedDevice::HandleConnected(Ptr<Socket> socket)
+std::optional<DropReason>
+FederatedDevice::Screen(uint8_t type) const
 {
-    NS_LOG_FUNCTION(this);
-    m_stream = Create<MessageStream>(socket, m_center);
-    m_socket = nullptr;
-    m_granted = false; // nothing on a new connection repeats an earlier grant
-    m_stream->Start(MakeCallback(&FederatedDevice::HandleStreamMessage, this),
-                    MakeCallback(&FederatedDevice::HandleGarbage, this),
-                    MakeCallback(&FederatedDevice::HandleClosed, this));
-    Join();
-}
-
-void
-FederatedDevice::HandleNotConnected(Ptr<Socket>)
-{
-    NS_LOG_FUNCTION(this);
-    Close();
-    if (m_running)
-    {
-        m_openEvent = Simulator::Schedule(m_controlTimeout, &FederatedDevice::Open, this);
-    }
-}
-
-void
-FederatedDevice::HandleClosed(Ptr<MessageStream>)
-{
-    NS_LOG_FUNCTION(this);
-    m_joined = false;
-    EndSession();
-    Close();
-    if (m_running && !m_leaving)
-    {
-        m_openEvent = Simulator::Schedule(m_controlTimeout, &FederatedDevice::Open, this);
-    }
-}
-
-void
-FederatedDevice::HandleGarbage(Ptr<MessageStream> stream)
-{
-    Drop(DROP_MALFORMED, stream->GetPeer().Get(), 0);
-    HandleClosed(stream);
-}
-
-void
-FederatedDevice::HandleDatagrams(Ptr<Socket> socket)
-{
-    Address from;
-    while (Ptr<Packet> packet = socket->RecvFrom(from))
-    {
-        const uint32_t size = packet->GetSize();
-        if (from != m_centerAddress && SocketAddress(from) != m_center)
-        {
-            Drop(DROP_FOREIGN, from, size);
-            continue;
-        }
-        uint8_t message[MessageStream::MAX_MESSAGE];
-        // One that is larger still (over IPv6) is cut, and found to be malformed.
-        const uint32_t copied = packet->CopyData(message, sizeof(message));
-        HandleMessage(message, copied, from);
-        if (!m_running)
-        {
-            return;
-        }
-    }
-}
-
-void
-FederatedDevice::HandleStreamMessage(Ptr<MessageStream> stream,
-                                     const uint8_t* message,
-                                     uint32_t size)
-{
-    HandleMessage(message, size, stream->GetPeer().Get());
-}
-
-void
-FederatedDevice::HandleMessage(const uint8_t* message, uint32_t size, const Address& from)
-{
-    if (m_cipher.IsOn() && !m_cipher.Decrypt(message, size))
-    {
-        Drop(DROP_MALFORMED, from, size);
-        return;
-    }
     // Models by multicast reach everyone: who does not take part reads no further than the type.
-    const bool wantsModel = m_session && m_session->phase == RECEIVING;
-    if (!wantsModel && FederatedHeader::PeekType(message, size) == FederatedHeader::MODEL)
+    const bool wantsModel = m_session && m_session->GetPhase() == DeviceSession::Phase::RECEIVING;
+    if (type == FederatedHeader::MODEL && !wantsModel)
     {
-        Drop(m_session ? DROP_DUPLICATE : DROP_UNSELECTED, from, size);
-        return;
+        return m_session ? DROP_DUPLICATE : DROP_UNSELECTED;
     }
-    DropReason reason = GetDropReason(m_received.Read(message, size));
-    if (reason == DROP_REASONS)
-    {
-        const uint8_t* payload = message + m_received.GetSize();
-        if (m_received.type == FederatedHeader::MODEL)
-        {
-            reason = HandleModel(m_received, payload);
-        }
-        else if (m_received.device != m_id)
-        {
-            if (SocketAddress(m_uplinkGroup).IsValid())
-            {
-                return; // all devices hear what is sent to a group
-            }
-            reason = DROP_UNKNOWN;
-        }
-        else if (m_received.type == FederatedHeader::GRANT)
-        {
-            reason = HandleGrant(m_received, payload);
-        }
-        else if (m_received.type == FederatedHeader::ACK)
-        {
-            reason = HandleAck(m_received, payload);
-        }
-        else
-        {
-            reason = DROP_UNEXPECTED;
-        }
-    }
-    if (reason != DROP_REASONS)
-    {
-        Drop(reason, from, size);
-    }
+    return std::nullopt;
+}
+
+std::optional<DropReason>
+FederatedDevice::CheckGrant(const FederatedHeader& header) const
+{
+    const std::size_t dimension = m_task->GetDimension();
+    // When the stream counter is exhausted, reusing words would void the privacy claim.
+    const bool hasCoins = m_lastStream < std::numeric_limits<uint32_t>::max();
+    return header.coordinates == dimension && header.bits >= 1 && header.bits <= m_bits &&
+                   header.fragments >= 1 && header.fragments <= dimension && hasCoins
+               ? std::nullopt
+               : std::make_optional(DROP_INVALID);
 }
 
 void
-FederatedDevice::Drop(DropReason reason, const Address& from, uint32_t size)
+FederatedDevice::StartSession(const FederatedHeader& header, const GrantBody& body)
 {
-    NS_LOG_INFO("Device " << m_id << " drops a message of " << size
-                          << " bytes: " << GetDropReasonName(reason));
-    ++m_drops.at(reason);
-    m_dropTrace(reason, from, size);
-}
-
-DropReason
-FederatedDevice::HandleAck(const FederatedHeader& header, const uint8_t* payload)
-{
-    AckBody body;
-    if (!AckBody::Read(payload, header.payloadLength, body))
-    {
-        return DROP_MALFORMED;
-    }
-    if (m_controlTries == 0 || header.sequence != m_control.sequence || body.type != m_control.type)
-    {
-        // A grant may overtake the acknowledgment of the DONE before it.
-        return static_cast<int32_t>(header.sequence - m_sequence) <= 0 ? DROP_REASONS
-                                                                       : DROP_UNEXPECTED;
-    }
-    m_controlTries = 0;
-    m_controlEvent.Cancel();
-    if (body.type == FederatedHeader::JOIN)
-    {
-        NS_LOG_INFO("Device " << m_id << " joined");
-        m_joined = true;
-        m_joinedTrace(m_id);
-    }
-    else if (body.type == FederatedHeader::LEAVE)
-    {
-        NS_LOG_INFO("Device " << m_id << " left");
-        m_joined = false;
-        m_running = false;
-        Close();
-    }
-    return DROP_REASONS;
-}
-
-DropReason
-FederatedDevice::HandleGrant(const FederatedHeader& header, const uint8_t* payload)
-{
-    GrantBody body;
-    if (!GrantBody::Read(payload, header.payloadLength, body))
-    {
-        return DROP_MALFORMED;
-    }
-    if (m_leaving)
-    {
-        return DROP_UNEXPECTED;
-    }
-    const std::size_t dimension = m_task->GetDimension();
-    if (header.coordinates != dimension || header.bits < 1 || header.bits > m_bits ||
-        header.fragments < 1 || header.fragments > dimension)
-    {
-        return DROP_INVALID;
-    }
-    if (m_lastStream == std::numeric_limits<uint32_t>::max())
-    {
-        return DROP_INVALID; // no coins are left for another update
-    }
-    const bool repeated = m_granted && header.sequence == m_lastGrant;
-    if (m_granted && !repeated &&
-        (static_cast<int32_t>(header.sequence - m_lastGrant) < 0 || header.round <= m_lastRound))
-    {
-        return DROP_OLD;
-    }
-    if (!repeated)
-    {
-        EndSession(); // first: over TCP it discards what waits to be sent
-    }
-    FederatedHeader ack;
-    ack.type = FederatedHeader::ACK;
-    ack.sequence = header.sequence;
-    ack.round = header.round;
-    uint8_t ackBody[AckBody::SIZE];
-    AckBody{FederatedHeader::GRANT}.Write(ackBody);
-    Send(ack, ackBody, sizeof(ackBody));
-    if (repeated)
-    {
-        return DROP_DUPLICATE;
-    }
-
-    m_granted = true;
-    m_lastGrant = header.sequence;
-    m_lastRound = header.round;
-    // Whoever grants knows the device; and a DONE of an earlier round has become pointless.
-    m_controlTries = 0;
-    m_controlEvent.Cancel();
-    if (!m_joined)
-    {
-        m_joined = true;
-        m_joinedTrace(m_id);
-    }
-
-    m_session = std::make_unique<Session>(dimension);
-    Session& session = *m_session;
-    session.round = header.round;
-    session.bits = header.bits;
-    session.wireBits = m_quantizer->GetWireBits(header.bits);
-    session.modelFragments = header.fragments;
-    session.modelEnd = NanoSeconds(body.modelEndNs);
-    session.slotStart = NanoSeconds(body.slotStartNs);
-    session.slotLength = NanoSeconds(body.slotLengthNs);
-    session.deadline = NanoSeconds(body.deadlineNs);
-    session.trainingTime = DrawTrainingTime();
-    NS_LOG_INFO("Device " << m_id << " is granted " << session.bits << " bits in round "
-                          << session.round << ", slot at " << session.slotStart.As(Time::S));
-    if (!CanAfford(session.bits))
+    DeviceSession::Terms terms;
+    terms.round = header.round;
+    terms.device = m_id;
+    terms.dimension = header.coordinates;
+    terms.bits = header.bits;
+    terms.wireBits = m_quantizer->GetWireBits(header.bits);
+    terms.modelFragments = header.fragments;
+    terms.modelEnd = NanoSeconds(body.modelEndNs);
+    terms.slotStart = NanoSeconds(body.slotStartNs);
+    terms.slotLength = NanoSeconds(body.slotLengthNs);
+    terms.deadline = NanoSeconds(body.deadlineNs);
+    terms.trainingTime = DrawTrainingTime();
+    m_session = std::make_unique<DeviceSession>(terms);
+    NS_LOG_INFO("Device " << m_id << " is granted " << terms.bits << " bits in round "
+                          << terms.round << ", slot at " << terms.slotStart.As(Time::S));
+    if (!m_accountant->CanAfford(GetExpense(terms.bits), {m_budget, m_budgetOf}))
     {
         NS_LOG_INFO("Device " << m_id << " has spent its privacy budget");
-        m_declinedTrace(session.round, m_id);
+        m_declinedTrace(terms.round, m_id);
         Report(OUTCOME_BUDGET_SPENT);
-        return DROP_REASONS;
+        return;
     }
     const Time now = Simulator::Now();
-    Time latest = session.deadline - session.slotLength - session.trainingTime;
-    if (m_incomplete == USE_PREVIOUS)
-    {
-        // To be in time for the slot, if the grant came in time for that.
-        const Time inTime = session.slotStart - session.trainingTime;
-        latest = std::min(latest, inTime > now ? inTime : now + m_repairDelay);
-    }
+    const Time latest = m_session->GetLatestStart(m_incomplete == USE_PREVIOUS, now, m_repairDelay);
     if (latest <= now)
     {
         Report(OUTCOME_NO_TIME);
-        return DROP_REASONS;
-    }
-    m_giveUpEvent = Simulator::Schedule(latest - now, &FederatedDevice::GiveUpOnModel, this);
-    if (!m_stream)
-    {
-        const Time wait = std::max(session.modelEnd - now, Time(0)) + Spread(m_repairDelay);
-        m_repairEvent = Simulator::Schedule(wait, &FederatedDevice::Repair, this);
-    }
-    return DROP_REASONS;
-}
-
-DropReason
-FederatedDevice::HandleModel(const FederatedHeader& header, const uint8_t* payload)
-{
-    Session& session = *m_session;
-    if (header.round != session.round)
-    {
-        return DROP_OLD;
-    }
-    if (header.fragments != session.modelFragments || header.device != FederatedHeader::ALL_DEVICES)
-    {
-        return DROP_INVALID;
-    }
-    const DropReason reason = GetDropReason(session.model.Accept(header, payload));
-    if (reason != DROP_REASONS)
-    {
-        return reason;
-    }
-    session.lastModelFragment = Simulator::Now();
-    if (session.model.IsComplete())
-    {
-        m_modelReceivedTrace(session.round, m_id, true);
-        Train();
-    }
-    return DROP_REASONS;
-}
-
-void
-FederatedDevice::Repair()
-{
-    Session& session = *m_session;
-    const Time quiet = Simulator::Now() - session.lastModelFragment;
-    if (session.model.GetReceived() > 0 && quiet < m_repairDelay)
-    {
-        m_repairEvent =
-            Simulator::Schedule(Spread(m_repairDelay) - quiet, &FederatedDevice::Repair, this);
         return;
     }
-    const std::size_t room = (GetRoom() - FederatedHeader::FIXED_SIZE) / RepairBody::RANGE_SIZE;
+    m_giveUpEvent = Simulator::Schedule(latest - now, &FederatedDevice::GiveUpOnModel, this);
+    if (!m_link->IsTcp())
+    {
+        ControlRetry::Schedule schedule;
+        schedule.timeout = m_repairDelay;
+        schedule.jitter = m_jitter;
+        const Time wait =
+            std::max(terms.modelEnd - now, Time(0)) + ControlRetry::Spread(m_repairDelay, m_jitter);
+        m_repair->Start(
+            schedule, [this]() { return AskForRepair(); }, nullptr, wait);
+    }
+}
+
+std::optional<DropReason>
+FederatedDevice::HandleModel(const FederatedHeader& header, const uint8_t* payload)
+{
+    const auto reason = m_session->TakeModel(header, payload, Simulator::Now());
+    if (!reason && m_session->HasModel())
+    {
+        m_modelReceivedTrace(header.round, m_id, true);
+        Train();
+    }
+    return reason;
+}
+
+Time
+FederatedDevice::AskForRepair()
+{
+    const Time silence = m_session->GetSilence(Simulator::Now());
+    if (silence < m_repairDelay)
+    {
+        return silence; // the model is still being received
+    }
+    const std::size_t room = m_link->GetRoom(m_fragmentSize) - FederatedHeader::FIXED_SIZE;
     RepairBody body;
-    body.ranges = session.model.GetMissing(room, session.modelFragments);
-    NS_LOG_INFO("Device " << m_id << " misses fragments of the model in round " << session.round);
-    std::vector<uint8_t> bytes(body.GetSize());
-    body.Write(bytes.data());
-    FederatedHeader header;
-    header.type = FederatedHeader::REPAIR;
-    header.sequence = ++m_sequence;
-    header.round = session.round;
-    Send(header, bytes.data(), bytes.size());
-    m_repairEvent = Simulator::Schedule(Spread(m_repairDelay), &FederatedDevice::Repair, this);
+    body.ranges = m_session->GetMissing(room / RepairBody::RANGE_SIZE);
+    const uint32_t round = m_session->GetTerms().round;
+    NS_LOG_INFO("Device " << m_id << " misses fragments of the model in round " << round);
+    m_link->SendRepair(round, body);
+    return Time(0);
 }
 
 void
 FederatedDevice::GiveUpOnModel()
 {
-    Session& session = *m_session;
-    NS_LOG_INFO("Device " << m_id << " has no complete model in round " << session.round);
-    m_modelReceivedTrace(session.round, m_id, false);
+    const uint32_t round = m_session->GetTerms().round;
+    NS_LOG_INFO("Device " << m_id << " has no complete model in round " << round);
+    m_modelReceivedTrace(round, m_id, false);
     if (m_incomplete == SIT_OUT)
     {
         Report(OUTCOME_MODEL_INCOMPLETE);
@@ -892,305 +567,136 @@ FederatedDevice::GiveUpOnModel()
 void
 FederatedDevice::Train()
 {
-    Session& session = *m_session;
     m_giveUpEvent.Cancel();
-    m_repairEvent.Cancel();
-    session.phase = TRAINING;
-
-    auto update = std::make_shared<LocalUpdate>();
-    if (session.model.IsComplete())
-    {
-        update->model = session.model.TakeModel();
-    }
-    else
-    {
-        update->model = m_previous;
-        if (session.model.GetReceived() > 0)
-        {
-            const auto ranges = session.model.GetRanges();
-            const std::vector<float> received = session.model.TakeModel();
-            for (const auto& range : ranges)
-            {
-                std::copy(received.begin() + static_cast<std::ptrdiff_t>(range.begin),
-                          received.begin() + static_cast<std::ptrdiff_t>(range.end),
-                          update->model.begin() + static_cast<std::ptrdiff_t>(range.begin));
-            }
-        }
-    }
+    m_repair->Stop();
+    const DeviceSession::Terms& terms = m_session->GetTerms();
     const auto schedule = LearningRateSchedule::Decaying(m_learningRate, m_learningRateDecay);
-    update->training = {m_steps, m_batchSize, schedule.At(session.round - 1.0)};
-    update->settings = {m_clipNorm,
-                        m_clipBound,
-                        PeekPointer(m_interval),
-                        PeekPointer(m_quantizer),
-                        session.bits,
-                        m_reportDistortion};
+    auto update = std::make_shared<LocalUpdate>();
+    update->training = {m_steps, m_batchSize, schedule.At(terms.round - 1.0)};
+    update->settings = GetSettings(terms.bits);
     update->device = m_id;
     // A center that begins again at round 1 must not meet the coins of an earlier update.
-    m_lastStream = std::max(session.round, m_lastStream + 1);
+    m_lastStream = std::max(terms.round, m_lastStream + 1);
     update->round = m_lastStream;
-    session.update = update;
-    session.ticket = m_task->Begin(update);
-    m_sessionEvent =
-        Simulator::Schedule(session.trainingTime, &FederatedDevice::FinishTraining, this);
-    m_trainingStartedTrace({session.round, m_id, m_steps * m_batchSize, session.trainingTime});
+    m_session->StartTraining(update, m_previous);
+    m_training->Begin(update, terms.trainingTime, [this]() { FinishTraining(); });
+    m_trainingStartedTrace({terms.round, m_id, m_steps * m_batchSize, terms.trainingTime});
 }
 
 void
 FederatedDevice::FinishTraining()
 {
-    Session& session = *m_session;
-    m_task->Wait(session.ticket);
-    LocalUpdate& update = *session.update;
-    m_trainingDoneTrace(
-        {session.round, m_id, update.loss, update.clipFactor, session.trainingTime});
+    const DeviceSession::Terms& terms = m_session->GetTerms();
+    LocalUpdate& update = m_session->GetUpdate();
+    m_trainingDoneTrace({terms.round, m_id, update.loss, update.clipFactor, terms.trainingTime});
     if (m_incomplete == USE_PREVIOUS)
     {
         m_previous = std::move(update.model);
     }
     update.model = std::vector<float>();
-    if (!update.valid)
-    {
-        NS_LOG_WARN("Device " << m_id << " diverged in round " << session.round);
-        Report(OUTCOME_NOT_FINITE);
-        return;
-    }
     const Time now = Simulator::Now();
-    const Time start = std::max(session.slotStart, now);
-    if (start >= session.deadline)
+    const Time start = std::max(terms.slotStart, now);
+    if (!update.valid || start >= terms.deadline)
     {
-        Report(OUTCOME_NO_TIME);
+        Report(update.valid ? OUTCOME_NO_TIME : OUTCOME_NOT_FINITE);
         return;
     }
-    session.phase = WAITING;
-    if (session.wireBits == Quantizer::FLOAT_BITS &&
-        m_quantizer->GetCellDistortion(-1, 1, session.bits) == 0)
-    {
-        update.intervals.clear(); // they would tell nothing about floats that are exact
-    }
-    session.fragments =
-        PlanFragments(m_task->GetDimension(), session.wireBits, update.intervals, GetRoom());
-    session.sent = {session.round,
-                    m_id,
-                    session.bits,
-                    session.wireBits,
-                    0,
-                    static_cast<uint32_t>(session.fragments.size()),
-                    0,
-                    start,
-                    start};
-    m_sessionEvent = Simulator::Schedule(start - now, &FederatedDevice::SendUpdate, this);
-    m_giveUpEvent = Simulator::Schedule(session.deadline - now, &FederatedDevice::EndUpdate, this);
+    m_session->StartWaiting(m_link->GetRoom(m_fragmentSize), start);
+    m_sendEvent = Simulator::Schedule(start - now, &FederatedDevice::SendUpdate, this);
+    m_giveUpEvent = Simulator::Schedule(terms.deadline - now, &FederatedDevice::EndUpdate, this);
 }
 
 void
 FederatedDevice::SendUpdate()
 {
-    Session& session = *m_session;
     const Time now = Simulator::Now();
-    if (session.phase == WAITING)
+    if (m_session->GetPhase() == DeviceSession::Phase::WAITING)
     {
-        session.phase = SENDING;
-        session.sendStart = now;
-        Enter(session.bits, m_ledger);
-        m_spentTrace(m_id, m_ledger);
-        if (m_stream)
+        m_session->StartSending(now);
+        m_accountant->Spend(GetExpense(m_session->GetTerms().bits));
+        m_spentTrace(m_id, m_accountant->GetLedger());
+        if (m_link->IsTcp())
         {
-            // Not through a local variable: a connection may break while it is written to.
-            for (std::size_t i = 0; m_session && i < m_session->fragments.size(); ++i)
+            // The connection may break, and the session end, while it is written to.
+            while (m_session && m_session->HasFragment())
             {
-                SendFragment(i);
+                SendFragment();
             }
-            if (m_session && m_stream)
+            if (m_session)
             {
-                m_stream->SetDrainedCallback(MakeCallback(&FederatedDevice::HandleDrained, this));
+                m_link->SetDrained(
+                    [this]()
+                    {
+                        m_session->SetLastSent(Simulator::Now());
+                        EndUpdate();
+                    });
             }
             return;
         }
     }
-    SendFragment(session.next++);
-    if (session.next == session.fragments.size())
+    SendFragment();
+    if (!m_session->HasFragment())
     {
         EndUpdate();
         return;
     }
-    // The fragments are spread over the slot; from its start, so that rounding does not add up.
-    const auto count = static_cast<int64_t>(session.fragments.size());
-    const Time next =
-        session.sendStart + session.slotLength * static_cast<int64_t>(session.next) / count;
-    m_sessionEvent =
-        Simulator::Schedule(std::max(next - now, Time(0)), &FederatedDevice::SendUpdate, this);
+    const Time wait = std::max(m_session->GetNextTime() - now, Time(0));
+    m_sendEvent = Simulator::Schedule(wait, &FederatedDevice::SendUpdate, this);
 }
 
 void
-FederatedDevice::SendFragment(std::size_t index)
+FederatedDevice::SendFragment()
 {
-    Session& session = *m_session;
-    const LocalUpdate& update = *session.update;
-    const Fragment& fragment = session.fragments[index];
-    FederatedHeader& header = m_fragmentHeader;
-    header.type = FederatedHeader::UPDATE;
-    header.sequence = ++m_fragmentSequence;
-    header.round = session.round;
-    if (m_reportDistortion)
+    const DeviceSession::Piece piece = m_session->NextFragment(m_fragmentHeader);
+    const uint32_t bytes = m_link->SendFragment(m_fragmentHeader, piece.payload, piece.size);
+    if (m_session)
     {
-        header.distortion = static_cast<float>(update.distortion);
+        m_session->CountSent(bytes, Simulator::Now());
     }
-    FillFragment(fragment,
-                 static_cast<uint32_t>(index),
-                 static_cast<uint32_t>(session.fragments.size()),
-                 session.wireBits,
-                 update.intervals,
-                 header);
-    session.sent.bytes += Send(header,
-                               update.payload.data() + fragment.GetPayloadOffset(session.wireBits),
-                               fragment.GetPayloadSize(session.wireBits));
-    ++session.sent.fragments;
-    session.sent.lastSent = Simulator::Now();
-}
-
-void
-FederatedDevice::HandleDrained(Ptr<MessageStream>)
-{
-    m_session->sent.lastSent = Simulator::Now();
-    EndUpdate();
 }
 
 void
 FederatedDevice::EndUpdate()
 {
-    Report(m_session->phase == WAITING ? OUTCOME_NO_TIME : OUTCOME_SENT);
+    Report(m_session->GetPhase() == DeviceSession::Phase::WAITING ? OUTCOME_NO_TIME : OUTCOME_SENT);
 }
 
 void
 FederatedDevice::Report(RoundOutcome outcome)
 {
-    FederatedHeader header;
-    header.type = FederatedHeader::DONE;
-    header.round = m_session->round;
-    header.bits = static_cast<uint8_t>(m_session->wireBits);
-    uint8_t body[DoneBody::SIZE];
-    DoneBody{static_cast<uint8_t>(outcome)}.Write(body);
-    header.fragments = EndSession();
-    SendControl(header, body, sizeof(body));
+    const DeviceSession::Terms terms = m_session->GetTerms();
+    const uint32_t fragments = EndSession();
+    m_link->SendDone(terms.round, terms.wireBits, fragments, outcome);
 }
 
 uint32_t
 FederatedDevice::EndSession()
 {
-    m_sessionEvent.Cancel();
-    m_repairEvent.Cancel();
+    m_sendEvent.Cancel();
     m_giveUpEvent.Cancel();
+    m_repair->Stop();
     if (!m_session)
     {
         return 0;
     }
-    if (m_session->phase == TRAINING)
+    const DeviceSession::Phase phase = m_session->GetPhase();
+    if (phase == DeviceSession::Phase::TRAINING)
     {
-        m_task->Cancel(m_session->ticket);
-        m_trainingCanceledTrace(m_session->round, m_id);
+        m_training->Cancel();
+        m_trainingCanceledTrace(m_session->GetTerms().round, m_id);
     }
-    SentRecord sent = m_session->sent;
-    const bool sending = m_session->phase == SENDING;
-    if (m_stream)
-    {
-        // What the socket has not taken yet is not sent any more.
-        sent.fragments -=
-            static_cast<uint32_t>(std::min<std::size_t>(m_stream->GetWaiting(), sent.fragments));
-        m_stream->Discard();
-    }
+    SentRecord sent = m_session->GetSent();
+    // What the socket has not taken yet is not sent any more.
+    sent.fragments -=
+        static_cast<uint32_t>(std::min<std::size_t>(m_link->Discard(), sent.fragments));
     m_session.reset();
-    if (sending)
+    if (phase == DeviceSession::Phase::SENDING)
     {
         NS_LOG_INFO("Device " << m_id << " sent " << sent.fragments << " of " << sent.planned
                               << " fragments in round " << sent.round);
         m_updateSentTrace(sent);
     }
     return sent.fragments;
-}
-
-void
-FederatedDevice::Join()
-{
-    JoinBody body{};
-    body.group = m_group;
-    body.samples = m_task->GetSamples(m_id);
-    body.trainingNs = static_cast<uint64_t>(DrawTrainingTime().GetNanoSeconds());
-    uint8_t bytes[JoinBody::SIZE];
-    body.Write(bytes);
-    FederatedHeader header;
-    header.type = FederatedHeader::JOIN;
-    header.bits = static_cast<uint8_t>(m_bits);
-    SendControl(header, bytes, sizeof(bytes));
-}
-
-Time
-FederatedDevice::Spread(const Time& delay)
-{
-    return delay +
-           Time::FromDouble(delay.GetDouble() * m_jitter->GetValue(0, 0.5), Time::GetResolution());
-}
-
-void
-FederatedDevice::SendControl(FederatedHeader header, const uint8_t* body, std::size_t size)
-{
-    m_control = std::move(header);
-    m_control.sequence = ++m_sequence;
-    m_controlBody.assign(body, body + size);
-    m_controlTries = 0;
-    m_controlEvent.Cancel();
-    RepeatControl();
-}
-
-void
-FederatedDevice::RepeatControl()
-{
-    const bool joining = m_control.type == FederatedHeader::JOIN;
-    if (!joining && m_controlTries > m_controlRetries)
-    {
-        NS_LOG_INFO("Device " << m_id << " gets no answer to its "
-                              << FederatedHeader::GetTypeName(m_control.type));
-        m_controlTries = 0;
-        if (m_leaving)
-        {
-            m_joined = false;
-            m_running = false;
-            Close();
-        }
-        return;
-    }
-    ++m_controlTries;
-    Send(m_control, m_controlBody.data(), m_controlBody.size());
-    if (m_socket && !m_stream) // over TCP nothing gets lost
-    {
-        const int64_t factor = joining ? int64_t{1} << std::min(m_controlTries - 1, 5U) : 1;
-        m_controlEvent = Simulator::Schedule(
-            Spread(m_controlTimeout * factor), &FederatedDevice::RepeatControl, this);
-    }
-}
-
-uint32_t
-FederatedDevice::Send(FederatedHeader& header, const uint8_t* payload, std::size_t size)
-{
-    header.device = m_id;
-    header.Seal(payload, size);
-    Ptr<Packet> packet = Create<Packet>(payload, static_cast<uint32_t>(size));
-    packet->AddHeader(header);
-    if (m_cipher.IsOn())
-    {
-        packet = m_cipher.Encrypt(packet);
-    }
-    const uint32_t total = packet->GetSize();
-    m_txTrace(packet);
-    if (m_stream)
-    {
-        m_stream->Send(packet);
-    }
-    else if (m_socket)
-    {
-        m_socket->Send(packet);
-    }
-    return total;
 }
 
 } // namespace ns3

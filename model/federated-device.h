@@ -4,31 +4,37 @@
 #define FEDERATED_DEVICE_H
 
 #include "ns3/application.h"
-#include "ns3/data-rate.h"
 #include "ns3/drop-reason.h"
 #include "ns3/event-id.h"
 #include "ns3/federated-compat.h"
 #include "ns3/federated-header.h"
-#include "ns3/fragment-assembler.h"
-#include "ns3/fragmentation.h"
 #include "ns3/interval-rule.h"
 #include "ns3/learning-task.h"
 #include "ns3/message-bodies.h"
-#include "ns3/message-cipher.h"
-#include "ns3/message-stream.h"
 #include "ns3/privacy-ledger.h"
 #include "ns3/quantizer.h"
 #include "ns3/random-variable-stream.h"
-#include "ns3/socket-address.h"
-#include "ns3/socket.h"
+#include "ns3/sent-record.h"
 #include "ns3/traced-callback.h"
+#include "ns3/update-preparation.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace ns3
 {
+
+namespace federated
+{
+class CenterLink;
+class ControlRetry;
+class DeviceSession;
+class DeviceTraining;
+class PrivacyAccountant;
+struct PrivacyExpense;
+} // namespace federated
 
 /**
  * @ingroup federated
@@ -92,19 +98,7 @@ class FederatedDevice : public Application
         Time duration;     //!< Simulated time that it took.
     };
 
-    /** What was sent of an update. */
-    struct SentRecord
-    {
-        uint32_t round;     //!< The round.
-        uint32_t device;    //!< The device.
-        unsigned bits;      //!< Resolution, b.
-        unsigned wireBits;  //!< Bits of a coordinate as sent.
-        uint32_t fragments; //!< Fragments sent.
-        uint32_t planned;   //!< Fragments of the whole update.
-        uint64_t bytes;     //!< Bytes of the messages sent, with our header.
-        Time firstSent;     //!< When the first one was sent.
-        Time lastSent;      //!< When the last one was sent.
-    };
+    using SentRecord = ns3::SentRecord; //!< What was sent of an update.
 
     /**
      * TracedCallback signature of ModelReceived.
@@ -184,6 +178,13 @@ class FederatedDevice : public Application
     Time DrawTrainingTime();
 
     /**
+     * Replace what does the training; before the device starts. By default it trains on its own
+     * samples.
+     * @param training Does the training.
+     */
+    void SetTraining(std::unique_ptr<federated::DeviceTraining> training);
+
+    /**
      * @return what is claimed about the privacy of an update at the resolution Bits, by the
      * quantizer and all that is sent along.
      */
@@ -215,172 +216,20 @@ class FederatedDevice : public Application
     void DoDispose() override;
 
   private:
-    /** Where a session stands. */
-    enum Phase
-    {
-        RECEIVING,
-        TRAINING,
-        WAITING,
-        SENDING,
-    };
-
-    /** The part of a device in one round: all memory of the size of a model is here. */
-    struct Session
-    {
-        /**
-         * @param dimension d.
-         */
-        explicit Session(std::size_t dimension)
-            : model(dimension, Quantizer::FLOAT_BITS)
-        {
-        }
-
-        Phase phase = RECEIVING;             //!< Where it stands.
-        uint32_t round = 0;                  //!< The round.
-        unsigned bits = 0;                   //!< Granted resolution, b.
-        unsigned wireBits = 0;               //!< Bits of a coordinate as sent.
-        uint32_t modelFragments = 0;         //!< Fragments of the model.
-        Time modelEnd;                       //!< When the center will have sent the model.
-        Time slotStart;                      //!< When the slot begins.
-        Time slotLength;                     //!< How long it is.
-        Time deadline;                       //!< When it is too late.
-        Time trainingTime;                   //!< How long training takes, drawn for this round.
-        FragmentAssembler model;             //!< What came of the model.
-        Time lastModelFragment;              //!< When the last fragment came.
-        std::shared_ptr<LocalUpdate> update; //!< Training, and what it made.
-        WorkerPool::Ticket ticket = 0;       //!< Of the training.
-        std::vector<Fragment> fragments;     //!< Of the update.
-        std::size_t next = 0;                //!< Next fragment to send.
-        Time sendStart;                      //!< When sending began.
-        SentRecord sent{};                   //!< What was sent.
-    };
-
     void StartApplication() override;
     void StopApplication() override;
 
-    /** Open the socket (UDP), or connect (TCP). */
-    void Open();
-
-    /** Close the sockets. */
-    void Close();
-
     /**
-     * The TCP connection is there.
-     * @param socket The socket.
+     * @param bits Resolution of an update, b.
+     * @return how it is prepared.
      */
-    void HandleConnected(Ptr<Socket> socket);
-
-    /**
-     * The TCP connection could not be made.
-     * @param socket The socket.
-     */
-    void HandleNotConnected(Ptr<Socket> socket);
-
-    /**
-     * The TCP connection ended.
-     * @param stream The connection.
-     */
-    void HandleClosed(Ptr<MessageStream> stream);
-
-    /**
-     * What came over TCP were no messages.
-     * @param stream The connection.
-     */
-    void HandleGarbage(Ptr<MessageStream> stream);
-
-    /**
-     * Messages came over UDP.
-     * @param socket The socket.
-     */
-    void HandleDatagrams(Ptr<Socket> socket);
-
-    /**
-     * A message came over TCP.
-     * @param stream The connection.
-     * @param message The message.
-     * @param size Its size.
-     */
-    void HandleStreamMessage(Ptr<MessageStream> stream, const uint8_t* message, uint32_t size);
-
-    /**
-     * A message came from the center.
-     * @param message The message.
-     * @param size Its size.
-     * @param from Its sender.
-     */
-    void HandleMessage(const uint8_t* message, uint32_t size, const Address& from);
-
-    /**
-     * @param header Header of a grant.
-     * @param payload Its body.
-     * @return why it is dropped, DROP_REASONS if it is not.
-     */
-    DropReason HandleGrant(const FederatedHeader& header, const uint8_t* payload);
-
-    /**
-     * @param header Header of a part of the model.
-     * @param payload Its coordinates.
-     * @return why it is dropped, DROP_REASONS if it is not.
-     */
-    DropReason HandleModel(const FederatedHeader& header, const uint8_t* payload);
-
-    /**
-     * @param header Header of an acknowledgment.
-     * @param payload Its body.
-     * @return why it is dropped, DROP_REASONS if it is not.
-     */
-    DropReason HandleAck(const FederatedHeader& header, const uint8_t* payload);
-
-    /**
-     * Count and trace a message that is not used.
-     * @param reason Why.
-     * @param from Its sender.
-     * @param size Its size.
-     */
-    void Drop(DropReason reason, const Address& from, uint32_t size);
-
-    /**
-     * Make a delay longer by a random part of it: devices that lost the same frame would else ask
-     * for it at the same time, again and again.
-     * @param delay The delay.
-     * @return up to one and a half times as much.
-     */
-    Time Spread(const Time& delay);
-
-    /**
-     * Send a control message until it is acknowledged; it takes the place of an earlier one.
-     * @param header Its header; the sequence number is set here.
-     * @param body Its body.
-     * @param size Size of the body.
-     */
-    void SendControl(FederatedHeader header, const uint8_t* body, std::size_t size);
-
-    /** Send the control message that waits for its acknowledgment, once more. */
-    void RepeatControl();
-
-    /** Send a JOIN. */
-    void Join();
-
-    /** @return the bytes of the largest message, before it is encrypted. */
-    uint32_t GetRoom() const
-    {
-        return m_fragmentSize - m_cipher.GetOverhead();
-    }
-
-    /**
-     * Send a message to the center.
-     * @param header Its header, which is sealed here.
-     * @param payload What follows.
-     * @param size Size of the payload.
-     * @return the size of the message.
-     */
-    uint32_t Send(FederatedHeader& header, const uint8_t* payload, std::size_t size);
+    UpdateSettings GetSettings(unsigned bits) const;
 
     /**
      * @param bits Resolution of an update, b.
-     * @return what is claimed about its privacy.
+     * @return what it spends.
      */
-    PrivacyClaim GetPrivacyClaim(unsigned bits) const;
+    federated::PrivacyExpense GetExpense(unsigned bits) const;
 
     /** @param delta Of the ledger. */
     void SetPrivacyDelta(double delta);
@@ -389,20 +238,37 @@ class FederatedDevice : public Application
     double GetPrivacyDelta() const;
 
     /**
-     * Enter an update into a ledger.
-     * @param bits Its resolution, b.
-     * @param [in,out] ledger The ledger.
+     * Look at the type of a message before it is read.
+     * @param type The type.
+     * @return why it is dropped, if it is.
      */
-    void Enter(unsigned bits, PrivacyLedger& ledger) const;
+    std::optional<DropReason> Screen(uint8_t type) const;
 
     /**
-     * @param bits Resolution of an update, b.
-     * @return whether the budget allows it.
+     * @param header Header of a grant.
+     * @return why it is dropped, if it is.
      */
-    bool CanAfford(unsigned bits) const;
+    std::optional<DropReason> CheckGrant(const FederatedHeader& header) const;
 
-    /** Ask for missing fragments of the model, now and then. */
-    void Repair();
+    /**
+     * Begin to take part in a round.
+     * @param header Header of its grant.
+     * @param body Its body.
+     */
+    void StartSession(const FederatedHeader& header, const GrantBody& body);
+
+    /**
+     * @param header Header of a part of the model.
+     * @param payload Its coordinates.
+     * @return why it is dropped, if it is.
+     */
+    std::optional<DropReason> HandleModel(const FederatedHeader& header, const uint8_t* payload);
+
+    /**
+     * Ask for missing fragments of the model, if none was received for RepairDelay.
+     * @return how much of the next wait has passed already.
+     */
+    Time AskForRepair();
 
     /** The model is not complete, and training would have to begin now. */
     void GiveUpOnModel();
@@ -416,29 +282,20 @@ class FederatedDevice : public Application
     /** Send the next fragment, or all of them over TCP. */
     void SendUpdate();
 
-    /**
-     * Send a fragment of the update.
-     * @param index Its index.
-     */
-    void SendFragment(std::size_t index);
+    /** Send one fragment of the update. */
+    void SendFragment();
 
-    /** Over TCP the socket has taken all fragments, or time is over. */
+    /** The update has been sent, or time is over. */
     void EndUpdate();
 
     /**
-     * EndUpdate, as a stream calls it.
-     * @param stream The connection.
-     */
-    void HandleDrained(Ptr<MessageStream> stream);
-
-    /**
-     * Tell the center that nothing more comes in this round.
+     * End the session, and tell the center that nothing more comes in this round.
      * @param outcome Why.
      */
     void Report(RoundOutcome outcome);
 
     /**
-     * End the session: training is waited for, buffers are released, and UpdateSent tells what was
+     * End the session: training is given up, buffers are released, and UpdateSent tells what was
      * sent.
      * @return how many fragments of the update were sent.
      */
@@ -476,37 +333,17 @@ class FederatedDevice : public Application
 
     // State
     Ptr<UniformRandomVariable> m_jitter; //!< Spreads delays.
-    bool m_running = false;              //!< Between start and stop.
-    bool m_joined = false;               //!< The center knows the device.
-    bool m_leaving = false;              //!< The device left.
-    SocketAddress m_center;              //!< The center.
-    Address m_centerAddress;             //!< The same, as sockets give it: the quick comparison.
-    Ptr<Socket> m_socket;                //!< UDP, or TCP while it connects.
-    Ptr<Socket> m_multicastSocket;       //!< UDP, for models.
-    Ptr<MessageStream> m_stream;         //!< TCP.
-    MessageCipher m_cipher;              //!< Encrypts, if there is a key.
-    uint32_t m_sequence = 0;             //!< Last sequence number of a control message: fewer than
-                                         //!< one a millisecond, so that the next life begins above.
-    uint32_t m_fragmentSequence = 0;     //!< Last sequence number of a fragment.
-    bool m_granted = false;              //!< Whether a grant ever came.
-    uint32_t m_lastGrant = 0;            //!< Its sequence number.
-    uint32_t m_lastRound = 0;            //!< Its round.
-    std::unique_ptr<Session> m_session;  //!< The current round, if the device takes part.
     std::vector<float> m_previous;       //!< The last model, if it is to be kept.
     uint32_t m_lastStream = 0;           //!< Number of the random streams of the last update.
-    PrivacyLedger m_ledger;              //!< What was spent, in all lives of the device.
     FederatedHeader m_fragmentHeader;    //!< Header of the fragment that is being sent.
-    FederatedHeader m_received;          //!< Header of the message that is being read.
-    FederatedHeader m_control;           //!< The control message that waits for its
-                                         //!< acknowledgment.
-    std::vector<uint8_t> m_controlBody;  //!< Its body.
-    uint32_t m_controlTries = 0;         //!< How often it was sent; 0 if none waits.
-    EventId m_controlEvent;              //!< Sends it again.
-    EventId m_openEvent;                 //!< Connects again.
-    EventId m_sessionEvent;              //!< The next step of the session.
-    EventId m_repairEvent;               //!< Asks for missing fragments.
+    EventId m_sendEvent;                 //!< Sends the next fragment.
     EventId m_giveUpEvent;               //!< Gives up on the model, or ends sending.
-    DropCounters m_drops{};              //!< What was dropped.
+    std::unique_ptr<federated::CenterLink> m_link;              //!< Speaks to the center.
+    std::unique_ptr<federated::ControlRetry> m_repair;          //!< Asks for missing fragments.
+    std::unique_ptr<federated::PrivacyAccountant> m_accountant; //!< Keeps the ledger.
+    std::unique_ptr<federated::DeviceTraining> m_training;      //!< Does the training.
+    std::unique_ptr<federated::DeviceSession> m_session; //!< The current round, if the device
+                                                         //!< takes part.
 
     // Trace sources
     TracedCallback<uint32_t> m_joinedTrace;                           //!< Joined.

@@ -377,7 +377,7 @@ TEST(FragmentAssembler, DescribesWhatCameToTheFusion)
         sender.header.distortion = 0.125F;
         FragmentAssembler assembler(3001, wireBits);
         std::vector<DeliveredUpdate> updates(1);
-        EXPECT_FALSE(assembler.FillDelivered(*quantizer, bits, updates[0]));
+        EXPECT_FALSE(DescribeUpdate(assembler.GetPacked(), *quantizer, bits, updates[0]));
         std::vector<float> expected(3001);
         double cells = 0;
         std::size_t came = 0;
@@ -402,7 +402,7 @@ TEST(FragmentAssembler, DescribesWhatCameToTheFusion)
                 came += count;
             }
         }
-        ASSERT_TRUE(assembler.FillDelivered(*quantizer, bits, updates[0]));
+        ASSERT_TRUE(DescribeUpdate(assembler.GetPacked(), *quantizer, bits, updates[0]));
         EXPECT_EQ(updates[0].bits, bits);
         EXPECT_EQ(updates[0].wireBits, wireBits);
         EXPECT_EQ(updates[0].exactDistortion, 0.125);
@@ -429,7 +429,8 @@ TEST(FragmentAssembler, DescribesFloatsWithoutIntervals)
     FragmentAssembler assembler(1000, 32);
     sender.Send(1, assembler);
     DeliveredUpdate update;
-    ASSERT_TRUE(assembler.FillDelivered(*CreateObject<IdentityQuantizer>(), 4, update));
+    ASSERT_TRUE(
+        DescribeUpdate(assembler.GetPacked(), *CreateObject<IdentityQuantizer>(), 4, update));
     EXPECT_EQ(update.bits, 4U);
     EXPECT_EQ(update.wireBits, 32U);
     EXPECT_TRUE(update.intervals.empty());
@@ -449,7 +450,7 @@ TEST(FragmentAssembler, RefusesIntervalsThatTheDecoderStretchesBeyondFloats)
     DeliveredUpdate update;
     const auto quantizer = CreateObject<RandomizedResponseQuantizer>();
     quantizer->SetAttribute("Decoder", StringValue("gain:1000"));
-    EXPECT_FALSE(assembler.FillDelivered(*quantizer, 1, update));
+    EXPECT_FALSE(DescribeUpdate(assembler.GetPacked(), *quantizer, 1, update));
 }
 
 TEST(FragmentAssembler, DoesNotAllocateForFragmentsThatComeInOrder)

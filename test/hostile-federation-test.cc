@@ -5,6 +5,7 @@
 #include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/federated-random.h"
 #include "ns3/message-bodies.h"
+#include "ns3/socket-address.h"
 #include "ns3/udp-socket-factory.h"
 
 #include <limits>

@@ -2,6 +2,8 @@
 
 #include "round-record.h"
 
+#include <cmath>
+
 namespace ns3
 {
 
@@ -32,6 +34,48 @@ GetParticipantStateName(ParticipantState state)
         return "complete";
     }
     return "none";
+}
+
+void
+RoundRecord::Summarize(std::size_t dimension)
+{
+    double snrSum = 0;
+    double sigmaSum = 0;
+    uint32_t snrCount = 0;
+    uint32_t sigmaCount = 0;
+    selected = static_cast<uint32_t>(links.size());
+    for (const LinkRecord& link : links)
+    {
+        grantedBits += link.wireBits;
+        sentFragments += link.sentFragments;
+        receivedFragments += link.receivedFragments;
+        declined += link.state == PARTICIPANT_DECLINED;
+        if (link.receivedFragments == 0)
+        {
+            continue;
+        }
+        ++received;
+        deliveredBits +=
+            link.wireBits * static_cast<double>(link.coordinates) / static_cast<double>(dimension);
+        if (std::isfinite(link.snr))
+        {
+            snrSum += link.snr;
+            ++snrCount;
+        }
+        if (std::isfinite(link.sigma))
+        {
+            sigmaSum += link.sigma;
+            ++sigmaCount;
+        }
+    }
+    if (snrCount > 0)
+    {
+        meanSnr = snrSum / snrCount;
+    }
+    if (sigmaCount > 0)
+    {
+        meanSigma = sigmaSum / sigmaCount;
+    }
 }
 
 } // namespace ns3

@@ -6,6 +6,7 @@
 #include "ns3/drop-reason.h"
 #include "ns3/nstime.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -15,20 +16,20 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief What became of a selected device in a round, as the fusion center saw it.
+ * @brief The outcome of a round for a selected device, as the fusion center saw it.
  */
 enum ParticipantState
 {
-    PARTICIPANT_SILENT,      //!< It took the grant and was not heard of again.
-    PARTICIPANT_UNREACHABLE, //!< It never took the grant.
+    PARTICIPANT_SILENT,      //!< It accepted the grant and was not heard again.
+    PARTICIPANT_UNREACHABLE, //!< It never acknowledged the grant.
     PARTICIPANT_LEFT,        //!< It left, or its connection broke.
     PARTICIPANT_NO_MODEL,    //!< It sat the round out: its model was not complete in time.
     PARTICIPANT_NOT_FINITE,  //!< Its training diverged; there was nothing to send.
-    PARTICIPANT_NO_TIME,     //!< It was ready only behind the deadline.
+    PARTICIPANT_NO_TIME,     //!< It was ready only after the deadline.
     PARTICIPANT_DECLINED,    //!< It declined: its privacy budget is spent.
-    PARTICIPANT_LOST,        //!< It sent an update, of which nothing came.
-    PARTICIPANT_PARTIAL,     //!< A part of its update came.
-    PARTICIPANT_COMPLETE,    //!< Its whole update came.
+    PARTICIPANT_LOST,        //!< It sent an update, of which nothing was received.
+    PARTICIPANT_PARTIAL,     //!< A part of its update was received.
+    PARTICIPANT_COMPLETE,    //!< Its whole update was received.
 };
 
 /**
@@ -47,6 +48,7 @@ struct LinkRecord
     uint32_t device = 0;                                    //!< Device identifier.
     uint32_t group = 0;                                     //!< Its group.
     unsigned bits = 0;                                      //!< Its resolution, b.
+    unsigned wireBits = 0;                                  //!< Bits of a coordinate as sent.
     ParticipantState state = PARTICIPANT_SILENT;            //!< What became of it.
     double snr = std::numeric_limits<double>::quiet_NaN();  //!< Linear SNR at the receiving radio,
                                                             //!< mean over the frames of the round.
@@ -56,10 +58,11 @@ struct LinkRecord
     double sigma = std::numeric_limits<double>::quiet_NaN(); //!< Link noise, standard deviation.
     bool sentKnown = false;         //!< Whether the center knows how many fragments were sent.
     uint32_t sentFragments = 0;     //!< Fragments that it sent, if that is known.
-    uint32_t receivedFragments = 0; //!< Fragments that came in time.
+    uint32_t receivedFragments = 0; //!< Fragments that were received in time.
+    std::size_t coordinates = 0;    //!< Coordinates in them.
     double weight = 0;              //!< omega, averaged over all coordinates.
-    Time firstReceived;             //!< When the first fragment came, if any did.
-    Time lastReceived;              //!< When the last fragment came, if any did.
+    Time firstReceived;             //!< When the first fragment was received, if any was.
+    Time lastReceived;              //!< When the last fragment was received, if any was.
 };
 
 /**
@@ -77,7 +80,7 @@ struct RoundRecord
     double testAccuracy = std::numeric_limits<double>::quiet_NaN(); //!< 0..1; NaN if not evaluated.
     uint32_t joined = 0;      //!< Devices that the center could choose from.
     uint32_t selected = 0;    //!< Devices that were granted a slot.
-    uint32_t received = 0;    //!< Devices of whose update at least one fragment came.
+    uint32_t received = 0;    //!< Devices with at least one fragment received.
     uint32_t declined = 0;    //!< Devices that declined because their privacy budget is spent.
     double bitBudget = 0;     //!< B, bits a coordinate; may be infinite.
     double uplinkSeconds = 0; //!< tau, what is left of the round when all have trained.
@@ -86,7 +89,7 @@ struct RoundRecord
     double grantedBits = 0;         //!< Bits a coordinate on the wire, summed over the selected.
     double deliveredBits = 0;       //!< Bits delivered divided by d, summed over devices.
     uint64_t sentFragments = 0;     //!< Over devices of which the center knows that they sent.
-    uint64_t receivedFragments = 0; //!< Of these, how many came in time.
+    uint64_t receivedFragments = 0; //!< Of these, how many were received in time.
     double untouchedFraction = 0;   //!< Coordinates that nobody delivered.
     double meanSnr = std::numeric_limits<double>::quiet_NaN();   //!< Linear, over received updates.
     double meanSigma = std::numeric_limits<double>::quiet_NaN(); //!< Over received updates.
@@ -96,6 +99,12 @@ struct RoundRecord
                                                   //!< quantizer has no epsilon for a coordinate.
     DropCounters drops{};                         //!< What was dropped since the last round's end.
     std::vector<LinkRecord> links;                //!< The selected devices, in ascending order.
+
+    /**
+     * Set all sums and means over the devices from `links`.
+     * @param dimension d, coordinates of an update.
+     */
+    void Summarize(std::size_t dimension);
 
     /**
      * TracedCallback signature.

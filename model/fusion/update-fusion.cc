@@ -8,6 +8,7 @@
 #include "ns3/quantizer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -172,6 +173,38 @@ GetCursors(LossPolicy policy, const std::vector<DeliveredUpdate>& updates, std::
 }
 
 /**
+ * @param cursor An update, moved on to a segment.
+ * @param range The range that delivered the segment.
+ * @param begin First coordinate of the segment.
+ * @param weight omega.
+ * @return what the update adds to the segment.
+ */
+Share
+MakeShare(const Cursor& cursor, const DeliveredRange& range, std::size_t begin, double weight)
+{
+    const DeliveredUpdate& update = *cursor.update;
+    auto scale = static_cast<float>(weight);
+    float offset = 0;
+    if (update.wireBits != Quantizer::FLOAT_BITS)
+    {
+        const IntervalRange& interval = update.intervals[cursor.interval];
+        const LevelGrid grid(interval.low, interval.high, update.wireBits);
+        const double width = double{grid.high} - double{grid.low};
+        scale = static_cast<float>(weight * (update.positions.empty() ? grid.step : width));
+        offset = static_cast<float>(weight * grid.low);
+    }
+    return {cursor.index,
+            weight,
+            range.sigma2,
+            range.payload,
+            range.first + begin - range.begin,
+            update.wireBits,
+            scale,
+            offset,
+            update.positions.empty() ? nullptr : update.positions.data()};
+}
+
+/**
  * @param cursors The updates; they are moved on to the segment.
  * @param begin First coordinate of the segment.
  * @return what each update that delivered the segment adds to it.
@@ -208,27 +241,7 @@ GetShares(const FusionRule& rule,
         {
             continue;
         }
-        const unsigned wireBits = cursor->update->wireBits;
-        const std::vector<float>& positions = cursor->update->positions;
-        auto scale = static_cast<float>(weights[i]);
-        float offset = 0;
-        if (wireBits != Quantizer::FLOAT_BITS)
-        {
-            const IntervalRange& interval = cursor->update->intervals[cursor->interval];
-            const LevelGrid grid(interval.low, interval.high, wireBits);
-            const double width = double{grid.high} - double{grid.low};
-            scale = static_cast<float>(weights[i] * (positions.empty() ? grid.step : width));
-            offset = static_cast<float>(weights[i] * grid.low);
-        }
-        shares.push_back({cursor->index,
-                          weights[i],
-                          range->sigma2,
-                          range->payload,
-                          range->first + begin - range->begin,
-                          wireBits,
-                          scale,
-                          offset,
-                          positions.empty() ? nullptr : positions.data()});
+        shares.push_back(MakeShare(*cursor, *range, begin, weights[i]));
     }
     return shares;
 }
@@ -260,6 +273,83 @@ AddShares(const std::vector<Share>& shares, std::size_t begin, std::size_t end, 
 }
 
 } // namespace
+
+bool
+DescribeUpdate(const PackedUpdate& packed,
+               const Quantizer& quantizer,
+               unsigned bits,
+               DeliveredUpdate& update)
+{
+    update.bits = bits;
+    update.wireBits = packed.wireBits;
+    update.positions = quantizer.GetLevelPositions(bits);
+    update.exactDistortion = packed.distortion;
+    update.intervals.clear();
+    update.ranges.clear();
+    double cellSum = 0;
+    std::size_t covered = 0;
+    const IntervalRange* previous = nullptr;
+    for (const IntervalRange& interval : packed.intervals)
+    {
+        const std::size_t count = interval.end - interval.begin;
+        covered += count;
+        cellSum += static_cast<double>(count) *
+                   quantizer.GetCellDistortion(interval.low, interval.high, bits, packed.dimension);
+        if (packed.wireBits == Quantizer::FLOAT_BITS)
+        {
+            continue; // floats need no interval to be decoded
+        }
+        const bool isSame =
+            previous && previous->low == interval.low && previous->high == interval.high;
+        previous = &interval;
+        if (isSame)
+        {
+            update.intervals.back().end = interval.end;
+            continue;
+        }
+        const LevelGrid decoder = quantizer.GetDecoderGrid(
+            LevelGrid(interval.low, interval.high, bits, packed.dimension));
+        if (!std::isfinite(decoder.high - decoder.low))
+        {
+            return false;
+        }
+        // Coordinates that were not received count to the interval behind them.
+        const std::size_t begin = update.intervals.empty() ? 0 : update.intervals.back().end;
+        update.intervals.push_back({begin, interval.end, decoder.low, decoder.high});
+    }
+    if (!update.intervals.empty())
+    {
+        update.intervals.back().end = packed.dimension;
+    }
+    update.cellDistortion = covered > 0 ? cellSum / static_cast<double>(covered)
+                                        : quantizer.GetCellDistortion(0, 0, bits, packed.dimension);
+    for (const CoordinateRange& range : packed.ranges)
+    {
+        update.ranges.push_back({range.begin, range.end, packed.payload, range.begin, 0});
+    }
+    return !update.ranges.empty();
+}
+
+void
+DecodeUpdate(const DeliveredUpdate& update, float* values)
+{
+    Cursor cursor{&update, 0};
+    for (const DeliveredRange& range : update.ranges)
+    {
+        std::fill(values + range.begin, values + range.end, 0.0F);
+        std::size_t begin = range.begin;
+        while (begin < range.end)
+        {
+            cursor.Advance(begin);
+            const std::size_t end =
+                update.intervals.empty()
+                    ? range.end
+                    : std::min(range.end, update.intervals[cursor.interval].end);
+            AddShares({MakeShare(cursor, range, begin, 1)}, begin, end, values);
+            begin = end;
+        }
+    }
+}
 
 double
 GetMeanSquare(const DeliveredUpdate& update, const DeliveredRange& range)

@@ -5,7 +5,8 @@
 
 #include "fusion-rule.h"
 
-#include "ns3/level-grid.h"
+#include "ns3/coordinate-range.h"
+#include "ns3/packed-update.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,8 @@
 
 namespace ns3
 {
+
+class Quantizer;
 
 /**
  * @ingroup federated
@@ -80,6 +83,30 @@ struct FusionResult
     std::size_t untouched = 0;           //!< Coordinates that no usable update delivered.
     std::vector<double> meanWeights; //!< Weight of each update given, averaged over coordinates.
 };
+
+/**
+ * @ingroup federated
+ * Say how the coordinates that were received of an update are decoded. The device and the noise of
+ * the ranges are left as they are.
+ * @param packed What was received; its payload must outlive the result.
+ * @param quantizer Quantizer of the device.
+ * @param bits Resolution of the device, 1 to 16 (its bits on the wire may be 32).
+ * @param [in,out] update All but device is set.
+ * @return false if nothing was received, or if the decoder stretches an interval beyond what a
+ * float holds: the update cannot be used.
+ */
+[[nodiscard]] bool DescribeUpdate(const PackedUpdate& packed,
+                                  const Quantizer& quantizer,
+                                  unsigned bits,
+                                  DeliveredUpdate& update);
+
+/**
+ * @ingroup federated
+ * Decode one update.
+ * @param update The update, as DescribeUpdate gives it.
+ * @param [out] values d coordinates, of which those that were not delivered stay as they are.
+ */
+void DecodeUpdate(const DeliveredUpdate& update, float* values);
 
 /**
  * @ingroup federated

@@ -266,4 +266,18 @@ Quantizer::GetPrivacyClaim(const PrivacyContext& context) const
     return claim;
 }
 
+double
+Quantizer::GetCoordinateEpsilon(unsigned bits) const
+{
+    PrivacyContext context;
+    context.bits = bits;
+    context.intervalIsPublic = true;
+    context.low = -1;
+    context.high = 1;
+    const PrivacyClaim claim = GetPrivacyClaim(context);
+    return claim.kind != PrivacyClaim::NONE && claim.scope == PrivacyClaim::COORDINATE
+               ? claim.epsilon
+               : std::numeric_limits<double>::quiet_NaN();
+}
+
 } // namespace ns3

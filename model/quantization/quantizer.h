@@ -153,6 +153,13 @@ class Quantizer : public Object
      */
     PrivacyClaim GetPrivacyClaim(const PrivacyContext& context) const;
 
+    /**
+     * @param bits Resolution of the device.
+     * @return the epsilon of the coin of one coordinate, whatever the interval is: what the
+     * same-cell epsilon counts. NaN if coordinates have none.
+     */
+    double GetCoordinateEpsilon(unsigned bits) const;
+
   protected:
     static constexpr std::size_t BLOCK =
         1024; //!< Coordinates encoded together, to stay in the cache.

@@ -117,4 +117,19 @@ GetPrivacyClaim(const UpdateSettings& settings)
     return claim;
 }
 
+std::vector<std::string>
+GetSideInformation(const UpdateSettings& settings)
+{
+    std::vector<std::string> information;
+    if (settings.intervalRule->IsDataDependent())
+    {
+        information.emplace_back("intervals that depend on the update");
+    }
+    if (settings.reportDistortion)
+    {
+        information.emplace_back("the distortion of the update");
+    }
+    return information;
+}
+
 } // namespace ns3

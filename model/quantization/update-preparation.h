@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -122,6 +123,13 @@ bool SendsIntervals(const UpdateSettings& settings);
  * and distortion.
  */
 PrivacyClaim GetPrivacyClaim(const UpdateSettings& settings);
+
+/**
+ * @ingroup federated
+ * @param settings How updates are prepared.
+ * @return what is sent along that depends on the data and is not protected; may be empty.
+ */
+std::vector<std::string> GetSideInformation(const UpdateSettings& settings);
 
 } // namespace ns3
 

@@ -24,13 +24,13 @@ GetDropReasonName(DropReason reason)
     return reason < DROP_REASONS ? names[reason] : "none";
 }
 
-DropReason
+std::optional<DropReason>
 GetDropReason(FederatedHeader::ReadResult result)
 {
     switch (result)
     {
     case FederatedHeader::READ_OK:
-        return DROP_REASONS;
+        return std::nullopt;
     case FederatedHeader::READ_VERSION:
         return DROP_VERSION;
     case FederatedHeader::READ_CHECKSUM:
@@ -41,13 +41,13 @@ GetDropReason(FederatedHeader::ReadResult result)
     return DROP_MALFORMED;
 }
 
-DropReason
+std::optional<DropReason>
 GetDropReason(FragmentAssembler::Result result)
 {
     switch (result)
     {
     case FragmentAssembler::ACCEPTED:
-        return DROP_REASONS;
+        return std::nullopt;
     case FragmentAssembler::DUPLICATE:
         return DROP_DUPLICATE;
     case FragmentAssembler::NOT_FINITE:

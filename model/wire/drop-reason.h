@@ -9,7 +9,9 @@
 #include "ns3/address.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace ns3
 {
@@ -28,12 +30,17 @@ enum DropReason : uint8_t
     DROP_UNEXPECTED, //!< A type of message that this side does not receive, or not now.
     DROP_UNSELECTED, //!< The device does not take part in the round.
     DROP_OLD,        //!< Of an earlier round, or already outdated.
-    DROP_LATE,       //!< Of this round, but behind its end.
-    DROP_DUPLICATE,  //!< It came before.
+    DROP_LATE,       //!< Of this round, but after its end.
+    DROP_DUPLICATE,  //!< It was received before.
     DROP_INVALID,    //!< Well formed, but it does not fit this task (size, bits, group).
     DROP_NOT_FINITE, //!< It carries an infinite or NaN coordinate.
-    DROP_REASONS,    //!< How many reasons there are.
 };
+
+/**
+ * @ingroup federated
+ * How many reasons there are.
+ */
+constexpr std::size_t DROP_REASONS = DROP_NOT_FINITE + 1;
 
 /**
  * @ingroup federated
@@ -45,16 +52,16 @@ const char* GetDropReasonName(DropReason reason);
 /**
  * @ingroup federated
  * @param result What reading a message found.
- * @return why it is dropped, DROP_REASONS if it is not.
+ * @return why it is dropped, if it is.
  */
-DropReason GetDropReason(FederatedHeader::ReadResult result);
+std::optional<DropReason> GetDropReason(FederatedHeader::ReadResult result);
 
 /**
  * @ingroup federated
  * @param result What became of a fragment.
- * @return why it is dropped, DROP_REASONS if it is not.
+ * @return why it is dropped, if it is.
  */
-DropReason GetDropReason(FragmentAssembler::Result result);
+std::optional<DropReason> GetDropReason(FragmentAssembler::Result result);
 
 /**
  * @ingroup federated

@@ -5,8 +5,6 @@
 #include "ns3/assert.h"
 #include "ns3/bit-packer.h"
 #include "ns3/little-endian.h"
-#include "ns3/quantizer.h"
-#include "ns3/update-fusion.h"
 
 #include <algorithm>
 #include <cmath>
@@ -90,7 +88,7 @@ FragmentAssembler::Accept(const FederatedHeader& header, const uint8_t* payload)
     {
         return INVALID;
     }
-    if (m_bits == Quantizer::FLOAT_BITS && !AreFinite(payload, header.coordinates))
+    if (m_bits == BitPacker::FLOAT_BITS && !AreFinite(payload, header.coordinates))
     {
         return NOT_FINITE;
     }
@@ -193,67 +191,16 @@ FragmentAssembler::GetMissing(std::size_t maxRanges, uint32_t expected) const
     return missing;
 }
 
-bool
-FragmentAssembler::FillDelivered(const Quantizer& quantizer,
-                                 unsigned bits,
-                                 DeliveredUpdate& update) const
+PackedUpdate
+FragmentAssembler::GetPacked() const
 {
-    update.bits = bits;
-    update.wireBits = m_bits;
-    update.positions = quantizer.GetLevelPositions(bits);
-    update.exactDistortion = m_distortion;
-    update.intervals.clear();
-    update.ranges.clear();
-    double cellSum = 0;
-    std::size_t covered = 0;
-    for (std::size_t i = 0; i < m_intervals.size(); ++i)
-    {
-        const IntervalRange& interval = m_intervals[i];
-        const std::size_t count = interval.end - interval.begin;
-        covered += count;
-        cellSum += static_cast<double>(count) *
-                   quantizer.GetCellDistortion(interval.low, interval.high, bits, m_dimension);
-        if (m_bits == Quantizer::FLOAT_BITS)
-        {
-            continue; // floats need no interval to be understood
-        }
-        // Coordinates that did not come count to the interval behind them.
-        if (i > 0 && HaveEqualEnds(m_intervals[i - 1], interval))
-        {
-            update.intervals.back().end = interval.end;
-            continue;
-        }
-        const LevelGrid decoder =
-            quantizer.GetDecoderGrid(LevelGrid(interval.low, interval.high, bits, m_dimension));
-        if (!std::isfinite(decoder.high - decoder.low))
-        {
-            return false;
-        }
-        const std::size_t begin = update.intervals.empty() ? 0 : update.intervals.back().end;
-        update.intervals.push_back({begin, interval.end, decoder.low, decoder.high});
-    }
-    if (!update.intervals.empty())
-    {
-        update.intervals.back().end = m_dimension;
-    }
-    update.cellDistortion = covered > 0 ? cellSum / static_cast<double>(covered)
-                                        : quantizer.GetCellDistortion(0, 0, bits, m_dimension);
-    for (const CoordinateRange& range : m_ranges)
-    {
-        DeliveredRange delivered{};
-        delivered.begin = range.begin;
-        delivered.end = range.end;
-        delivered.payload = GetPayload();
-        delivered.first = range.begin;
-        update.ranges.push_back(delivered);
-    }
-    return !update.ranges.empty();
+    return {m_dimension, m_bits, GetPayload(), m_ranges, m_intervals, m_distortion};
 }
 
 std::vector<float>
 FragmentAssembler::TakeModel()
 {
-    NS_ASSERT_MSG(m_bits == Quantizer::FLOAT_BITS,
+    NS_ASSERT_MSG(m_bits == BitPacker::FLOAT_BITS,
                   "FragmentAssembler: only a model of floats can be taken");
     std::vector<float> model = std::move(m_words);
     model.resize(m_dimension);

@@ -6,6 +6,7 @@
 #include "federated-header.h"
 
 #include "ns3/coordinate-range.h"
+#include "ns3/packed-update.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,9 +16,6 @@
 
 namespace ns3
 {
-
-class Quantizer;
-struct DeliveredUpdate;
 
 /**
  * @ingroup federated
@@ -109,16 +107,8 @@ class FragmentAssembler
         return m_intervals;
     }
 
-    /**
-     * Describe an update for FuseUpdates. Device and the noise of the ranges are left as they are;
-     * the ranges point into this object, which must outlive them.
-     * @param quantizer Quantizer of the device.
-     * @param bits Resolution of the device, 1 to 16 (its bits on the wire may be 32).
-     * @param [in,out] update All but device is set.
-     * @return false if nothing came, or if the decoder stretches an interval beyond what a float
-     * holds: the update cannot be used.
-     */
-    bool FillDelivered(const Quantizer& quantizer, unsigned bits, DeliveredUpdate& update) const;
+    /** @return what was received; its payload points into this object, which must outlive it. */
+    PackedUpdate GetPacked() const;
 
     /**
      * Take a model of floats out.

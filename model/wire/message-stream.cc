@@ -23,9 +23,10 @@ constexpr uint32_t SEGMENT_SIZE =
 
 } // namespace
 
-MessageStream::MessageStream(Ptr<Socket> socket, const SocketAddress& peer)
+MessageStream::MessageStream(Ptr<Socket> socket, const SocketAddress& peer, uint32_t id)
     : m_socket(socket),
-      m_peer(peer)
+      m_peer(peer),
+      m_id(id)
 {
 }
 

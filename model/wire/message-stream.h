@@ -41,8 +41,15 @@ class MessageStream : public SimpleRefCount<MessageStream>
      * Take over a connected socket. Call Start() next.
      * @param socket The socket.
      * @param peer The other end.
+     * @param id A number by which its owner knows it.
      */
-    MessageStream(Ptr<Socket> socket, const SocketAddress& peer);
+    MessageStream(Ptr<Socket> socket, const SocketAddress& peer, uint32_t id = 0);
+
+    /** @return the number by which its owner knows it. */
+    uint32_t GetId() const
+    {
+        return m_id;
+    }
 
     /**
      * Let the socket call this stream.
@@ -117,6 +124,7 @@ class MessageStream : public SimpleRefCount<MessageStream>
 
     Ptr<Socket> m_socket;                    //!< The connection; null when closed.
     SocketAddress m_peer;                    //!< The other end.
+    uint32_t m_id;                           //!< By which its owner knows it.
     std::deque<Ptr<const Packet>> m_waiting; //!< Messages that wait for room.
     std::vector<uint8_t> m_received;         //!< The beginning of a message that is not complete.
     MessageCallback m_message;               //!< Called for every message.

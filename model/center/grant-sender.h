@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef GRANT_SENDER_H
+#define GRANT_SENDER_H
+
+#include "model-sender.h"
+#include "round-planner.h"
+
+#include "ns3/control-retry.h"
+#include "ns3/federated-header.h"
+#include "ns3/message-bodies.h"
+#include "ns3/message-endpoint.h"
+#include "ns3/nstime.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+namespace ns3::federated
+{
+
+/** @brief Sends each selected device its grant, until the device is heard. */
+class GrantSender
+{
+  public:
+    /**
+     * @param endpoint Sends the messages.
+     * @param giveUp Called with a device that does not answer.
+     */
+    GrantSender(MessageEndpoint& endpoint, std::function<void(uint32_t device)> giveUp);
+
+    /**
+     * Add a grant to those that Start() sends.
+     * @param round The round.
+     * @param slot What is granted.
+     * @param peer Where the device is.
+     * @param deadline When updates must have been sent.
+     * @param coordinates d.
+     * @param modelFragments Fragments of the model.
+     * @param sequence Sequence number of the grant.
+     */
+    void Add(uint32_t round,
+             const PlannedSlot& slot,
+             const MessagePeer& peer,
+             const Time& deadline,
+             std::size_t coordinates,
+             uint32_t modelFragments,
+             uint32_t sequence);
+
+    /**
+     * Send all grants.
+     * @param schedule When to send one again.
+     * @param spacing Time from one grant to the next; 0: all are sent before this function
+     * returns.
+     */
+    void Start(const ControlRetry::Schedule& schedule, const Time& spacing);
+
+    /** @return the devices with a grant, ascending, and where they are. */
+    std::vector<ModelSender::Recipient> GetRecipients() const;
+
+    /**
+     * @param device A device with a grant.
+     * @param sequence A sequence number that it acknowledges.
+     * @return whether it is that of its grant.
+     */
+    bool IsSequence(uint32_t device, uint32_t sequence) const;
+
+    /**
+     * @param device A device with a grant.
+     * @return where it is.
+     */
+    const MessagePeer& GetPeer(uint32_t device) const;
+
+    /**
+     * A device has its grant, or needs none any more.
+     * @param device A device with a grant.
+     */
+    void Stop(uint32_t device);
+
+    /** The round is over. */
+    void Clear();
+
+  private:
+    /** A grant. */
+    struct Grant
+    {
+        FederatedHeader header;        //!< Its header.
+        uint8_t body[GrantBody::SIZE]; //!< Its body.
+        MessagePeer peer;              //!< Where it goes to.
+        ControlRetry retry;            //!< Sends it.
+    };
+
+    MessageEndpoint& m_endpoint;            //!< Sends the messages.
+    std::function<void(uint32_t)> m_giveUp; //!< Called with a device that does not answer.
+    std::map<uint32_t, Grant> m_grants;     //!< By device.
+};
+
+} // namespace ns3::federated
+
+#endif // GRANT_SENDER_H

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef MODEL_SENDER_H
+#define MODEL_SENDER_H
+
+#include "ns3/data-rate.h"
+#include "ns3/drop-reason.h"
+#include "ns3/event-id.h"
+#include "ns3/federated-header.h"
+#include "ns3/fragmentation.h"
+#include "ns3/message-endpoint.h"
+#include "ns3/nstime.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace ns3::federated
+{
+
+/**
+ * @brief Sends the model of a round to the selected devices: over UDP paced, to a group or to one
+ * device after the other, with repairs in between; over TCP as the connections take it.
+ */
+class ModelSender
+{
+  public:
+    /** A device that is sent the model. */
+    struct Recipient
+    {
+        uint32_t device;  //!< The device.
+        MessagePeer peer; //!< Where it is.
+    };
+
+    /** @param endpoint Sends the messages. */
+    explicit ModelSender(MessageEndpoint& endpoint);
+    ~ModelSender();
+
+    /**
+     * Set how models are sent.
+     * @param dimension d.
+     * @param fragmentSize Bytes of the largest message.
+     * @param rate Pace over UDP.
+     * @param group Where the model is sent once; invalid: to each device.
+     */
+    void SetUp(std::size_t dimension,
+               uint32_t fragmentSize,
+               const DataRate& rate,
+               const Address& group);
+
+    /** @return how many fragments the model has. */
+    uint32_t GetFragments() const
+    {
+        return static_cast<uint32_t>(m_plan.size());
+    }
+
+    /** @return how long it takes to send the model once. */
+    Time GetModelTime() const;
+
+    /**
+     * Begin to send a model.
+     * @param round The round.
+     * @param model d coordinates, which must stay as they are until Stop().
+     * @param recipients The devices, ascending.
+     * @param delay Time until the first fragment is sent.
+     * @param [in,out] sequence Sequence number of the sender's last message. The same fragment is
+     * the same message for every device, however often it is sent.
+     */
+    void Start(uint32_t round,
+               const std::vector<float>& model,
+               std::vector<Recipient> recipients,
+               const Time& delay,
+               uint32_t& sequence);
+
+    /**
+     * A device asks for fragments (UDP).
+     * @param recipient The device.
+     * @param header Header of its REPAIR.
+     * @param payload Its body.
+     * @return why it is dropped, if it is.
+     */
+    std::optional<DropReason> Repair(const Recipient& recipient,
+                                     const FederatedHeader& header,
+                                     const uint8_t* payload);
+
+    /**
+     * A device needs nothing more.
+     * @param device The device.
+     */
+    void Forget(uint32_t device);
+
+    /** End: the round is over. */
+    void Stop();
+
+  private:
+    /** What is yet to be sent to a device. */
+    struct Pending
+    {
+        MessagePeer peer;                                 //!< Where it is.
+        std::deque<std::pair<uint32_t, uint32_t>> ranges; //!< First fragment and how many.
+    };
+
+    /** Send the first fragment, or all over TCP. */
+    void Begin();
+
+    /**
+     * @param index Index of a fragment.
+     * @return its message.
+     */
+    Ptr<Packet> MakeMessage(std::size_t index);
+
+    /**
+     * Send the next pending fragment.
+     * @param queue Devices with pending fragments.
+     * @param inTurns Whether the devices take turns, or one follows the other.
+     * @return the size of the message, 0 if nothing is pending.
+     */
+    uint32_t SendPending(std::deque<uint32_t>& queue, bool inTurns);
+
+    /** Send the next fragment, and so on. */
+    void SendNext();
+
+    MessageEndpoint& m_endpoint;                 //!< Sends the messages.
+    std::vector<Fragment> m_plan;                //!< How the model is cut.
+    DataRate m_rate;                             //!< Pace.
+    Address m_group;                             //!< Where the model is sent once.
+    uint32_t m_round = 0;                        //!< The round.
+    const std::vector<float>* m_model = nullptr; //!< w.
+    uint32_t m_sequence = 0;                     //!< Sequence number of the first fragment.
+    std::vector<Recipient> m_recipients;         //!< Who is sent the model.
+    std::size_t m_groupNext = 0;                 //!< Next fragment to send to the group.
+    std::map<uint32_t, Pending> m_pending;       //!< By device.
+    std::deque<uint32_t> m_sending;              //!< Devices whose model is being sent.
+    std::deque<uint32_t> m_repairing;            //!< Devices that asked for fragments.
+    bool m_repairsTurn = false;                  //!< Whether the last message was for a repair.
+    uint32_t m_pacedSize = 0;                    //!< Size of the last message that was paced.
+    Time m_pacedTime;                            //!< How long it takes at the rate.
+    FederatedHeader m_header;                    //!< Of the fragment that is being sent.
+    EventId m_event;                             //!< Sends the next fragment.
+};
+
+} // namespace ns3::federated
+
+#endif // MODEL_SENDER_H

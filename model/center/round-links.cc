@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "round-links.h"
+
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace ns3::federated
+{
+
+namespace
+{
+
+LinkQuality
+GetQuality(const LinkProbe* probe, uint32_t device)
+{
+    return probe ? probe->GetQuality(device) : LinkQuality();
+}
+
+/** @return what fusion needs to know of a participant of whose update something was received. */
+FuserInput
+MakeInput(const Participant& participant, const LinkQuality& quality, const LinkProbe* probe)
+{
+    FuserInput input;
+    input.device = participant.record.device;
+    input.group = participant.record.group;
+    input.bits = participant.record.bits;
+    input.snr = quality.snr;
+    input.packed = participant.update.GetPacked();
+    for (const CollectedFragment& fragment : participant.fragments)
+    {
+        const double snr = probe ? probe->GetPacketSnr(fragment.packet) : std::nan("");
+        input.fragments.push_back({fragment.begin, fragment.end, snr});
+    }
+    return input;
+}
+
+} // namespace
+
+std::vector<PlannerDevice>
+ListDevices(const DeviceRoster& roster,
+            const UplinkMeter& meter,
+            const LinkProbe* probe,
+            const LinkNoise& noise)
+{
+    std::vector<PlannerDevice> devices;
+    for (const auto& [device, entry] : roster.GetEntries())
+    {
+        if (entry.joined)
+        {
+            const LinkQuality quality = GetQuality(probe, device);
+            devices.push_back(
+                {device,
+                 entry.group,
+                 entry.training,
+                 meter.GetGoodput(device, quality.rate),
+                 meter.GetAirRate(device, quality.rate),
+                 noise.GetVariance(device, entry.group, quality.snr, meter.GetMeanSquare(device))});
+        }
+    }
+    return devices;
+}
+
+FusedModel
+FuseRound(const UpdateCollector& collector,
+          const LinkProbe* probe,
+          const UpdateFuser& fuser,
+          const std::vector<float>& model,
+          RoundRecord& record)
+{
+    std::vector<FuserInput> inputs;
+    std::map<uint32_t, std::size_t> places; // of devices in record.links
+    for (const auto& [device, participant] : collector.GetParticipants())
+    {
+        const LinkQuality quality = GetQuality(probe, device);
+        places[device] = record.links.size();
+        LinkRecord link = participant->record;
+        link.snr = quality.roundSnr;
+        link.rate = quality.framesOk > 0 ? quality.rate : std::nan("");
+        link.framesOk = quality.framesOk;
+        link.framesFailed = quality.framesFailed;
+        record.links.push_back(link);
+        if (link.receivedFragments > 0)
+        {
+            inputs.push_back(MakeInput(*participant, quality, probe));
+        }
+    }
+    FusedModel fused = fuser.Fuse(model, inputs, record.round);
+    for (const FusedDevice& device : fused.devices)
+    {
+        LinkRecord& link = record.links[places.at(device.device)];
+        link.sigma = device.sigma;
+        link.weight = device.weight;
+    }
+    record.skipped = fused.skipped;
+    record.untouchedFraction = fused.untouchedFraction;
+    return fused;
+}
+
+} // namespace ns3::federated

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef ROUND_LINKS_H
+#define ROUND_LINKS_H
+
+#include "device-roster.h"
+#include "round-planner.h"
+#include "round-record.h"
+#include "update-collector.h"
+#include "uplink-meter.h"
+
+#include "ns3/link-noise.h"
+#include "ns3/link-probe.h"
+#include "ns3/update-fuser.h"
+
+#include <vector>
+
+namespace ns3::federated
+{
+
+/**
+ * @param roster Who has joined.
+ * @param meter What was measured of their uplinks.
+ * @param probe What is known of their links; null: nothing.
+ * @param noise sigma^2.
+ * @return the devices that have joined, as the planner sees them.
+ */
+std::vector<PlannerDevice> ListDevices(const DeviceRoster& roster,
+                                       const UplinkMeter& meter,
+                                       const LinkProbe* probe,
+                                       const LinkNoise& noise);
+
+/**
+ * Fuse what was collected in a round, and record its links.
+ * @param collector What was collected.
+ * @param probe What is known of the links; null: nothing.
+ * @param fuser Fuses.
+ * @param model w.
+ * @param [in,out] record The round: links, skipped and untouchedFraction are set.
+ * @return the outcome of the fusion.
+ */
+FusedModel FuseRound(const UpdateCollector& collector,
+                     const LinkProbe* probe,
+                     const UpdateFuser& fuser,
+                     const std::vector<float>& model,
+                     RoundRecord& record);
+
+} // namespace ns3::federated
+
+#endif // ROUND_LINKS_H

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "round-planner.h"
+
+#include "ns3/abort.h"
+#include "ns3/federated-random.h"
+#include "ns3/fragmentation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace ns3::federated
+{
+
+namespace
+{
+
+/** What the bit budget depends on, summed up once for all numbers of participants. */
+class UplinkOutlook
+{
+  public:
+    UplinkOutlook(uint32_t round,
+                  const std::vector<PlannerDevice>& devices,
+                  const RoundRules& rules)
+        : m_round(round),
+          m_rules(rules)
+    {
+        for (const PlannerDevice& device : devices)
+        {
+            m_trainings.push_back(device.training);
+            m_secondsPerBit += 1 / device.goodput;
+        }
+        std::sort(m_trainings.begin(), m_trainings.end());
+    }
+
+    /** @return what is known of the uplink if so many devices take part. */
+    BitBudgetContext Get(uint32_t participants) const
+    {
+        const auto joined = static_cast<uint32_t>(m_trainings.size());
+        const int64_t devices = std::min(participants, joined);
+        const int64_t models = m_rules.modelForEach ? devices : 1;
+        const Time before = m_rules.grantSpacing * devices + m_rules.modelTime * models +
+                            m_rules.repairTime + m_rules.guard;
+        // The slowest that can be in time counts: others must not take everybody's time.
+        const auto late =
+            std::lower_bound(m_trainings.begin(), m_trainings.end(), m_rules.deadline - before);
+        const Time training = late == m_trainings.begin() ? Time(0) : *std::prev(late);
+        BitBudgetContext context;
+        context.round = m_round;
+        context.dimension = m_rules.dimension;
+        context.uplinkSeconds =
+            std::max(m_rules.deadline - before - training - m_rules.lateness, Time(0)).GetSeconds();
+        context.rate = joined > 0 ? joined / m_secondsPerBit : 0;
+        return context;
+    }
+
+  private:
+    uint32_t m_round;
+    const RoundRules& m_rules;
+    std::vector<Time> m_trainings; // ascending
+    double m_secondsPerBit = 0;    // sum over the devices
+};
+
+/** The groups that can take part. */
+struct Candidates
+{
+    std::vector<ClusterGroup> clusters;         // groups with devices
+    std::vector<uint32_t> groups;               // their numbers
+    std::vector<std::vector<uint32_t>> devices; // of every group
+};
+
+Candidates
+FindCandidates(const std::vector<PlannerDevice>& devices, const RoundRules& rules)
+{
+    struct Noise
+    {
+        double sum = 0; // of sigma^2, over devices whose noise is known
+        uint32_t known = 0;
+    };
+
+    const std::size_t count = rules.groupBits.size();
+    Candidates found;
+    found.devices.resize(count);
+    std::vector<Noise> noises(count);
+    for (const PlannerDevice& device : devices)
+    {
+        if (std::isinf(device.sigma2))
+        {
+            continue; // infinite noise: the update would carry no information
+        }
+        found.devices[device.group].push_back(device.device);
+        if (!std::isnan(device.sigma2))
+        {
+            noises[device.group].sum += device.sigma2;
+            ++noises[device.group].known;
+        }
+    }
+    for (uint32_t m = 0; m < count; ++m)
+    {
+        if (!found.devices[m].empty())
+        {
+            const unsigned bits = rules.groupBits[m];
+            const unsigned counted =
+                rules.budget->CountsWireBits() ? rules.quantizer->GetWireBits(bits) : bits;
+            // Devices without measurements get the mean of their group.
+            const double sigma2 = noises[m].known > 0 ? noises[m].sum / noises[m].known : 0;
+            const auto size = static_cast<uint32_t>(found.devices[m].size());
+            found.clusters.push_back({size, bits, counted, sigma2});
+            found.groups.push_back(m);
+        }
+    }
+    return found;
+}
+
+/** Find B, and how many devices it carries: N, or as many as B allows. */
+uint32_t
+FitBudget(const std::vector<ClusterGroup>& clusters,
+          const UplinkOutlook& outlook,
+          const RoundRules& rules,
+          RoundPlan& plan)
+{
+    uint32_t available = 0;
+    for (const ClusterGroup& cluster : clusters)
+    {
+        available += cluster.devices;
+    }
+    // The fewer models are sent one after the other, the more time there is for updates: the
+    // largest N for which B, with N models, carries N updates.
+    uint32_t participants = rules.participants;
+    while (true)
+    {
+        plan.context = outlook.Get(participants);
+        plan.budget = rules.budget->GetBudget(plan.context);
+        const uint32_t feasible =
+            ClusterSizePolicy::LargestFeasible(clusters, participants, plan.budget);
+        if (feasible >= std::min(participants, available) || participants == 1 ||
+            !rules.modelForEach)
+        {
+            return feasible;
+        }
+        --participants;
+    }
+}
+
+/** Select devices: B, cluster sizes, then devices of each group. */
+void
+SelectDevices(uint32_t round,
+              const std::vector<PlannerDevice>& devices,
+              const RoundRules& rules,
+              ClusterSizePolicy& policy,
+              RoundPlan& plan)
+{
+    const UplinkOutlook outlook(round, devices, rules);
+    auto [clusters, groups, candidates] = FindCandidates(devices, rules);
+    uint32_t participants = FitBudget(clusters, outlook, rules, plan);
+    while (participants == 0 && clusters.size() > 1)
+    {
+        // B does not even carry a device of each group: do without the most expensive one.
+        const auto most = std::max_element(clusters.begin(),
+                                           clusters.end(),
+                                           [](const ClusterGroup& x, const ClusterGroup& y)
+                                           { return x.wireBits < y.wireBits; });
+        groups.erase(groups.begin() + (most - clusters.begin()));
+        clusters.erase(most);
+        participants = FitBudget(clusters, outlook, rules, plan);
+    }
+    double budget = plan.budget;
+    if (participants == 0 && rules.budget->CountsWireBits() && plan.context.uplinkSeconds > 0 &&
+        !clusters.empty())
+    {
+        participants = 1; // else nothing would be measured again, and nobody ever take part
+        budget = clusters[0].wireBits;
+    }
+    if (participants == 0)
+    {
+        return;
+    }
+    const ClusterSizes sizes = policy.Choose(clusters, participants, budget);
+    NS_ABORT_MSG_IF(!sizes.feasible, "FusionCenter: " << sizes.reason);
+    for (std::size_t i = 0; i < groups.size(); ++i)
+    {
+        auto& members = candidates[groups[i]];
+        FederatedRandom random(rules.seed, FederatedRandom::SELECTION, groups[i], round);
+        random.Shuffle(members);
+        plan.selected.insert(
+            plan.selected.end(), members.begin(), members.begin() + sizes.sizes[i]);
+    }
+    std::sort(plan.selected.begin(), plan.selected.end());
+}
+
+/** @return over how long a device spreads an update. */
+Time
+GetSlotLength(unsigned wireBits, const RoundRules& rules)
+{
+    const std::vector<IntervalRange> interval{{0, rules.dimension, 0, 0}};
+    const auto fragments = PlanFragments(rules.dimension, wireBits, interval, rules.room);
+    const std::size_t bytes =
+        GetMessagesSize(fragments, wireBits) + fragments.size() * rules.overhead;
+    return rules.uplinkRate.CalculateBytesTxTime(static_cast<uint32_t>(bytes));
+}
+
+/** Plan the slots of the selected devices, in the order in which they will have trained. */
+void
+PlanSlots(const std::vector<PlannerDevice>& devices,
+          const RoundRules& rules,
+          const Time& now,
+          RoundPlan& plan)
+{
+    struct Ready
+    {
+        Time time; // when the device will have trained
+        const PlannerDevice* device;
+        Time modelEnd;
+    };
+
+    std::vector<Ready> order;
+    const Time modelStart = now + rules.grantSpacing * static_cast<int64_t>(plan.selected.size());
+    Time modelEnd = modelStart;
+    auto device = devices.begin();
+    for (uint32_t id : plan.selected)
+    {
+        while (device->device != id)
+        {
+            ++device; // both are in ascending order
+        }
+        if (rules.modelForEach || modelEnd == modelStart)
+        {
+            modelEnd += rules.modelTime;
+        }
+        order.push_back(
+            {modelEnd + rules.repairTime + device->training + rules.guard, &*device, modelEnd});
+    }
+    std::stable_sort(
+        order.begin(), order.end(), [](const Ready& a, const Ready& b) { return a.time < b.time; });
+    std::map<unsigned, Time> lengths; // by bits on the wire
+    Time free = now;
+    for (const Ready& ready : order)
+    {
+        PlannedSlot slot;
+        slot.device = ready.device->device;
+        slot.group = ready.device->group;
+        slot.bits = rules.groupBits[slot.group];
+        slot.wireBits = rules.quantizer->GetWireBits(slot.bits);
+        if (lengths.count(slot.wireBits) == 0)
+        {
+            lengths[slot.wireBits] = GetSlotLength(slot.wireBits, rules);
+        }
+        slot.modelEnd = ready.modelEnd;
+        slot.start = std::max(free, ready.time);
+        slot.length = lengths[slot.wireBits];
+        // What the radio cannot send at once waits in its queue, for which others leave time.
+        const double payload = slot.wireBits * static_cast<double>(rules.dimension);
+        const Time measured =
+            Seconds(std::min(payload / ready.device->airRate, rules.deadline.GetSeconds()));
+        const Time needed = rules.measuredSlots ? std::max(slot.length, measured) : slot.length;
+        free = slot.start + needed + rules.guard;
+        slot.isLate = free > now + rules.deadline;
+        plan.slots.push_back(slot);
+    }
+}
+
+} // namespace
+
+RoundPlan
+PlanRound(uint32_t round,
+          const std::vector<PlannerDevice>& devices,
+          const RoundRules& rules,
+          ClusterSizePolicy& policy,
+          const Time& now)
+{
+    RoundPlan plan;
+    SelectDevices(round, devices, rules, policy, plan);
+    if (!plan.selected.empty())
+    {
+        PlanSlots(devices, rules, now, plan);
+    }
+    return plan;
+}
+
+} // namespace ns3::federated

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef ROUND_PLANNER_H
+#define ROUND_PLANNER_H
+
+#include "cluster-size-policy.h"
+
+#include "ns3/bit-budget.h"
+#include "ns3/data-rate.h"
+#include "ns3/nstime.h"
+#include "ns3/quantizer.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace ns3::federated
+{
+
+/** A device that has joined, as the planner sees it. */
+struct PlannerDevice
+{
+    uint32_t device = 0; //!< The device.
+    uint32_t group = 0;  //!< Its group.
+    Time training;       //!< How long it trains.
+    double goodput = 0;  //!< Payload that it delivers per second of its slot, bit/s.
+    double airRate = 0;  //!< Payload that it sends per second of its slot, bit/s.
+    double sigma2 = std::numeric_limits<double>::quiet_NaN(); //!< Noise of its link; NaN: unknown;
+                                                              //!< infinite: its update would carry
+                                                              //!< no information.
+};
+
+/** How rounds are planned. */
+struct RoundRules
+{
+    std::size_t dimension = 0;       //!< d, coordinates of model and updates.
+    std::vector<unsigned> groupBits; //!< Resolution b of each group.
+    uint32_t participants = 1;       //!< N, devices that are wanted.
+    Time deadline;                   //!< Longest round.
+    bool modelForEach = true;        //!< Whether each device is sent a model of its own.
+    Time modelTime;                  //!< How long it takes to send a model.
+    Time grantSpacing;               //!< From one grant to the next, and to the model.
+    Time repairTime;                 //!< Planned for repairs of the model.
+    Time guard;                      //!< Between slots.
+    Time lateness;                   //!< How much later than planned devices of the last round
+                                     //!< began to send.
+    bool measuredSlots = false;      //!< Whether slots are as long as devices need.
+    DataRate uplinkRate;             //!< Rate at which a device spreads its update over its slot.
+    std::size_t room = 0;            //!< Bytes of the largest message before encryption.
+    std::size_t overhead = 0;        //!< Bytes that encryption adds to a message.
+    uint64_t seed = 0;               //!< Of the draws of devices.
+    const Quantizer* quantizer = nullptr; //!< What the devices use.
+    const BitBudget* budget = nullptr;    //!< B.
+};
+
+/** When a device sends its update. */
+struct PlannedSlot
+{
+    uint32_t device = 0;   //!< The device.
+    uint32_t group = 0;    //!< Its group.
+    unsigned bits = 0;     //!< Its resolution, b.
+    unsigned wireBits = 0; //!< Bits of a coordinate as sent.
+    Time modelEnd;         //!< When its model will have been sent.
+    Time start;            //!< When it may begin.
+    Time length;           //!< Over how long it spreads its update.
+    bool isLate = false;   //!< Whether it ends after the deadline.
+};
+
+/** A round, before it begins. */
+struct RoundPlan
+{
+    BitBudgetContext context;       //!< What is known of the uplink.
+    double budget = 0;              //!< B, bits a coordinate.
+    std::vector<uint32_t> selected; //!< The devices, ascending; empty: nobody can take part.
+    std::vector<PlannedSlot> slots; //!< Their slots, in the order in which these begin.
+};
+
+/**
+ * Plan a round from what is known when it begins: the bit budget, how many devices of each group it
+ * carries, which devices, and their slots. It changes nothing but the state of the policy's random
+ * stream: no socket, no clock.
+ * @param round The round, 1, 2, ...
+ * @param devices The devices that have joined, in ascending order.
+ * @param rules How rounds are planned.
+ * @param policy Chooses the cluster sizes.
+ * @param now When the round begins.
+ * @return the plan.
+ */
+RoundPlan PlanRound(uint32_t round,
+                    const std::vector<PlannerDevice>& devices,
+                    const RoundRules& rules,
+                    ClusterSizePolicy& policy,
+                    const Time& now);
+
+} // namespace ns3::federated
+
+#endif // ROUND_PLANNER_H

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef UPDATE_COLLECTOR_H
+#define UPDATE_COLLECTOR_H
+
+#include "round-record.h"
+#include "uplink-meter.h"
+
+#include "ns3/drop-reason.h"
+#include "ns3/federated-header.h"
+#include "ns3/fragment-assembler.h"
+#include "ns3/message-bodies.h"
+#include "ns3/nstime.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace ns3::federated
+{
+
+/** A fragment of an update that was received. */
+struct CollectedFragment
+{
+    std::size_t begin; //!< First coordinate.
+    std::size_t end;   //!< One past the last coordinate.
+    uint64_t packet;   //!< Packet::GetUid() of the packet that carried it; 0: unknown.
+};
+
+/**
+ * @brief A device that takes part in a round; only UpdateCollector changes it.
+ *
+ * @verbatim
+              heard                 complete, DONE, left
+   OFFERED ----------> ACCEPTED ------------------------> ANSWERED
+      |                                                      ^
+      |  left, or no answer to its grants          heard     |
+      +----------------------------------> UNHEARD ----------+
+   @endverbatim
+ */
+struct Participant
+{
+    /** Where a participant stands. */
+    enum class Phase
+    {
+        OFFERED,  //!< It was sent a grant and has not been heard since.
+        ACCEPTED, //!< It was heard: it has its grant.
+        UNHEARD,  //!< Nothing is waited for, and it was never heard.
+        ANSWERED, //!< Nothing is waited for.
+    };
+
+    /**
+     * @param dimension d.
+     * @param bits Bits of a coordinate as sent.
+     */
+    Participant(std::size_t dimension, unsigned bits)
+        : update(dimension, bits)
+    {
+        record.wireBits = bits;
+    }
+
+    /** @return whether there is nothing to wait for. */
+    bool HasAnswered() const
+    {
+        return phase == Phase::ANSWERED || phase == Phase::UNHEARD;
+    }
+
+    Phase phase = Phase::OFFERED; //!< Where it stands.
+    LinkRecord record;            //!< What is known of it.
+    FragmentAssembler update;     //!< What was received of its update.
+    Time slotStart;               //!< When its slot begins.
+    std::size_t firstEnd = 0;     //!< One past the last coordinate of the fragment received first.
+    std::size_t lastEnd = 0;      //!< Likewise of the one received last.
+    bool reported = false;        //!< Whether the owner was told what was received.
+    std::vector<CollectedFragment> fragments; //!< What was received, if it is to be remembered.
+};
+
+/**
+ * @brief Collects the updates of a round: what was received of each, and who has answered. It knows
+ * no socket and no clock.
+ *
+ * A device has answered when its whole update was received, when it said that no more will come
+ * (DONE), when it left, or when it does not answer to its grants.
+ */
+class UpdateCollector
+{
+  public:
+    /** What is collected. */
+    struct Rules
+    {
+        std::size_t dimension = 0;      //!< d.
+        bool rememberFragments = false; //!< Whether to remember which packet carried what.
+        bool intervalIsPublic = false;  //!< Whether updates on another interval are dropped.
+        float low = 0;                  //!< Its lower end.
+        float high = 0;                 //!< Its upper end.
+    };
+
+    /** Called about a participant. */
+    using Handler = std::function<void(const Participant&)>;
+
+    /**
+     * @param answered Called when a participant has answered.
+     * @param reported Called once for each update of which something was received: when the
+     * device has answered, or at the end of the round.
+     */
+    UpdateCollector(Handler answered, Handler reported);
+
+    /**
+     * Begin a round.
+     * @param rules What is collected.
+     */
+    void Begin(const Rules& rules);
+
+    /**
+     * Add a participant.
+     * @param device The device.
+     * @param group Its group.
+     * @param bits Its resolution, b.
+     * @param wireBits Bits of a coordinate as sent.
+     * @param slotStart When its slot begins.
+     */
+    void Add(uint32_t device,
+             uint32_t group,
+             unsigned bits,
+             unsigned wireBits,
+             const Time& slotStart);
+
+    /**
+     * @param device A device.
+     * @return the participant, null if the device takes no part.
+     */
+    const Participant* Find(uint32_t device) const;
+
+    /** @return the participants, by device. */
+    const std::map<uint32_t, std::unique_ptr<Participant>>& GetParticipants() const
+    {
+        return m_participants;
+    }
+
+    /** @return how many have not answered. */
+    uint32_t GetUnanswered() const
+    {
+        return m_unanswered;
+    }
+
+    /**
+     * A device said something about this round: it has its grant.
+     * @param device A participant.
+     * @return whether that is news.
+     */
+    bool Hear(uint32_t device);
+
+    /**
+     * Take a fragment of an update.
+     * @param device A participant.
+     * @param header Its header.
+     * @param payload Its coordinates.
+     * @param packet Packet that carried it; 0: unknown.
+     * @param now The time.
+     * @return why it is dropped, if it is.
+     */
+    std::optional<DropReason> TakeUpdate(uint32_t device,
+                                         const FederatedHeader& header,
+                                         const uint8_t* payload,
+                                         uint64_t packet,
+                                         const Time& now);
+
+    /**
+     * Take a DONE.
+     * @param device A participant.
+     * @param header Its header.
+     * @param payload Its body.
+     * @return why it is dropped, if it is.
+     */
+    std::optional<DropReason> TakeDone(uint32_t device,
+                                       const FederatedHeader& header,
+                                       const uint8_t* payload);
+
+    /**
+     * A device left.
+     * @param device A device, which may take no part.
+     */
+    void Leave(uint32_t device);
+
+    /**
+     * A device does not answer to its grants.
+     * @param device A participant.
+     */
+    void GiveUp(uint32_t device);
+
+    /** The round ends: report what has not been, and settle the state of each participant. */
+    void Finish();
+
+    /** Forget the round. */
+    void Clear();
+
+    /** @return what UplinkMeter measures. */
+    std::vector<UplinkObservation> GetObservations() const;
+
+  private:
+    /** What may happen to a participant. */
+    enum class Event
+    {
+        HEARD,
+        ANSWERED,
+    };
+
+    /**
+     * Move a participant on; the only function that changes its phase.
+     * @param participant The participant.
+     * @param event What happened.
+     * @return whether its phase changed.
+     */
+    static bool Advance(Participant& participant, Event event);
+
+    /**
+     * A participant has answered.
+     * @param participant The participant.
+     */
+    void SetAnswered(Participant& participant);
+
+    /**
+     * Tell the owner what was received of an update, once.
+     * @param participant The participant.
+     */
+    void Report(Participant& participant);
+
+    /**
+     * @param header Header of a part of an update.
+     * @return whether it was quantized on the public interval, if there is one.
+     */
+    bool HasAgreedInterval(const FederatedHeader& header) const;
+
+    Handler m_answered;        //!< Called when a participant has answered.
+    Handler m_reported;        //!< Called once for each update of which something was received.
+    Rules m_rules;             //!< What is collected.
+    uint32_t m_unanswered = 0; //!< Participants that have not answered.
+    std::map<uint32_t, std::unique_ptr<Participant>> m_participants; //!< By device.
+};
+
+} // namespace ns3::federated
+
+#endif // UPDATE_COLLECTOR_H

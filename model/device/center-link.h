@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef CENTER_LINK_H
+#define CENTER_LINK_H
+
+#include "ns3/control-retry.h"
+#include "ns3/drop-reason.h"
+#include "ns3/event-id.h"
+#include "ns3/federated-header.h"
+#include "ns3/message-bodies.h"
+#include "ns3/message-endpoint.h"
+#include "ns3/node.h"
+#include "ns3/nstime.h"
+#include "ns3/random-variable-stream.h"
+#include "ns3/socket-address.h"
+#include "ns3/type-id.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ns3::federated
+{
+
+/**
+ * @brief What a device and its center say to each other apart from model and update: JOIN, LEAVE
+ * and DONE, sent until they are acknowledged, and grants, each of which is taken once. Over TCP a
+ * broken connection is opened again, and the device joins anew.
+ */
+class CenterLink
+{
+  public:
+    /** Who speaks to whom, and how. */
+    struct Settings
+    {
+        uint32_t device = 0;               //!< Device identifier.
+        uint32_t group = 0;                //!< Its group.
+        unsigned bits = 0;                 //!< Its resolution, b.
+        uint32_t samples = 0;              //!< Samples that it has.
+        Ptr<Node> node;                    //!< Its node.
+        SocketAddress center;              //!< The center.
+        SocketAddress local;               //!< Where to receive; any free port if it is not valid.
+        SocketAddress uplinkGroup;         //!< Where to send instead of to the center, if valid.
+        SocketAddress multicast;           //!< Where models are received by multicast, if valid.
+        bool enrolled = false;             //!< Whether it need not join.
+        TypeId protocol;                   //!< Socket factory of UDP or TCP.
+        std::string key;                   //!< Encryption key; empty: none.
+        Time timeout;                      //!< Time before a control message is sent again.
+        uint32_t retries = 0;              //!< How often a DONE or LEAVE is.
+        Ptr<UniformRandomVariable> jitter; //!< Spreads the retries.
+    };
+
+    /** What the owner is told, or asked. */
+    struct Handlers
+    {
+        /** Look at the type of a message before it is read. @return why it is dropped, if it is. */
+        std::function<std::optional<DropReason>(uint8_t type)> screen;
+        /** A fragment of a model was received. @return why it is dropped, if it is. */
+        std::function<std::optional<DropReason>(const FederatedHeader&, const uint8_t*)> model;
+        /** Whether a grant makes sense for the device. @return why it is dropped, if it is. */
+        std::function<std::optional<DropReason>(const FederatedHeader&)> checkGrant;
+        /** A new grant was received; what the device was doing ends now. */
+        std::function<void()> beforeGrant;
+        /** A new grant was received and acknowledged. */
+        std::function<void(const FederatedHeader&, const GrantBody&)> grant;
+        /** The device has joined. */
+        std::function<void()> joined;
+        /** The connection is gone, or the device has left. */
+        std::function<void()> disconnected;
+        /** How long does training take? */
+        std::function<Time()> drawTraining;
+    };
+
+    /**
+     * @param tx Fires for each message that is sent.
+     * @param drop Fires for each message that is dropped.
+     */
+    CenterLink(const MessageEndpoint::TxTrace& tx, const MessageEndpoint::DropTrace& drop);
+
+    /**
+     * Open sockets and join.
+     * @param settings Who speaks to whom.
+     * @param handlers What the owner is told.
+     */
+    void Start(const Settings& settings, const Handlers& handlers);
+
+    /** Close the sockets without a word to the center. */
+    void Stop();
+
+    /** Let go of a connection without a word: the layers below are being disposed of. */
+    void Abandon();
+
+    /** Tell the center that the device takes no further part; then close the sockets. */
+    void Leave();
+
+    /**
+     * Tell the center that nothing more comes in a round.
+     * @param round The round.
+     * @param wireBits Bits of a coordinate of the update.
+     * @param fragments Fragments that were sent.
+     * @param outcome How the round went.
+     */
+    void SendDone(uint32_t round, unsigned wireBits, uint32_t fragments, RoundOutcome outcome);
+
+    /**
+     * Ask for fragments of the model.
+     * @param round The round.
+     * @param body Which ones.
+     */
+    void SendRepair(uint32_t round, const RepairBody& body);
+
+    /**
+     * Send a fragment of an update.
+     * @param header Its header; the sequence number is set here.
+     * @param payload Its coordinates.
+     * @param size Size of the payload.
+     * @return the size of the message.
+     */
+    uint32_t SendFragment(FederatedHeader& header, const uint8_t* payload, std::size_t size);
+
+    /** @return whether the center has acknowledged that the device joined. */
+    bool HasJoined() const
+    {
+        return m_joined;
+    }
+
+    /** @return whether the device is between Start() and Stop(), and has not left. */
+    bool IsRunning() const
+    {
+        return m_running;
+    }
+
+    /** @return whether the protocol is TCP. */
+    bool IsTcp() const
+    {
+        return m_endpoint.IsTcp();
+    }
+
+    /**
+     * @param fragmentSize Bytes of the largest message as it is sent.
+     * @return the bytes that it has before encryption.
+     */
+    uint32_t GetRoom(uint32_t fragmentSize) const
+    {
+        return m_endpoint.GetRoom(fragmentSize);
+    }
+
+    /** @return what was dropped. */
+    const DropCounters& GetDrops() const
+    {
+        return m_endpoint.GetDrops();
+    }
+
+    /** @param drained Called once, when the connection has taken all that waits now (TCP). */
+    void SetDrained(std::function<void()> drained);
+
+    /**
+     * Drop what the connection has not taken yet (TCP).
+     * @return how many messages that were.
+     */
+    std::size_t Discard();
+
+  private:
+    /** Open the socket (UDP), or connect (TCP). */
+    void Open();
+
+    /** Close the sockets. */
+    void Close();
+
+    /** The device has left. */
+    void End();
+
+    /** The device has joined. */
+    void SetJoined();
+
+    /**
+     * The connection is there.
+     * @param connection The connection.
+     */
+    void HandleConnected(ConnectionId connection);
+
+    /** The connection ended, or could not be made. */
+    void HandleClosed();
+
+    /**
+     * A message was received from the center.
+     * @param message The message.
+     * @return why it is dropped, if it is.
+     */
+    std::optional<DropReason> HandleMessage(const ReceivedMessage& message);
+
+    /**
+     * @param header Header of an acknowledgment.
+     * @param payload Its body.
+     * @return why it is dropped, if it is.
+     */
+    std::optional<DropReason> HandleAck(const FederatedHeader& header, const uint8_t* payload);
+
+    /**
+     * @param header Header of a grant.
+     * @param payload Its body.
+     * @return why it is dropped, if it is.
+     */
+    std::optional<DropReason> HandleGrant(const FederatedHeader& header, const uint8_t* payload);
+
+    /** Send a JOIN. */
+    void Join();
+
+    /**
+     * Send a control message until it is acknowledged; it takes the place of an earlier one.
+     * @param header Its header; the sequence number is set here.
+     * @param body Its body.
+     * @param size Size of the body.
+     */
+    void SendControl(FederatedHeader header, const uint8_t* body, std::size_t size);
+
+    /**
+     * Send a message to the center.
+     * @param header Its header, which is sealed here.
+     * @param payload What follows.
+     * @param size Size of the payload.
+     * @return the size of the message.
+     */
+    uint32_t Send(FederatedHeader& header, const uint8_t* payload, std::size_t size);
+
+    MessageEndpoint m_endpoint;      //!< Sockets.
+    Settings m_settings;             //!< Who speaks to whom.
+    Handlers m_handlers;             //!< What the owner is told.
+    bool m_running = false;          //!< Between start and end.
+    bool m_joined = false;           //!< The center knows the device.
+    bool m_leaving = false;          //!< The device leaves.
+    ConnectionId m_connection = 0;   //!< TCP.
+    uint32_t m_sequence = 0;         //!< Last sequence number of a control message: fewer than one
+                                     //!< a millisecond, so that the next life begins above.
+    uint32_t m_fragmentSequence = 0; //!< Last sequence number of a fragment.
+    bool m_granted = false;          //!< Whether a grant was ever received.
+    uint32_t m_lastGrant = 0;        //!< Its sequence number.
+    uint32_t m_lastRound = 0;        //!< Its round.
+    FederatedHeader m_control;       //!< The control message that waits for its acknowledgment.
+    std::vector<uint8_t> m_controlBody; //!< Its body.
+    ControlRetry m_retry;               //!< Sends it.
+    EventId m_openEvent;                //!< Connects again.
+};
+
+} // namespace ns3::federated
+
+#endif // CENTER_LINK_H

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "local-training.h"
+
+#include "ns3/simulator.h"
+
+#include <utility>
+
+namespace ns3::federated
+{
+
+LocalTraining::LocalTraining(Ptr<LearningTask> task)
+    : m_task(task)
+{
+}
+
+LocalTraining::~LocalTraining()
+{
+    LocalTraining::Cancel();
+}
+
+void
+LocalTraining::Begin(std::shared_ptr<LocalUpdate> update, const Time& duration, Done done)
+{
+    Cancel();
+    m_isBusy = true;
+    m_done = std::move(done);
+    m_ticket = m_task->Begin(std::move(update));
+    m_event = Simulator::Schedule(duration, &LocalTraining::Finish, this);
+}
+
+void
+LocalTraining::Finish()
+{
+    m_task->Wait(m_ticket);
+    m_isBusy = false;
+    const Done done = std::exchange(m_done, nullptr);
+    done();
+}
+
+void
+LocalTraining::Cancel()
+{
+    m_event.Cancel();
+    if (m_isBusy)
+    {
+        m_task->Cancel(m_ticket);
+        m_isBusy = false;
+    }
+}
+
+} // namespace ns3::federated

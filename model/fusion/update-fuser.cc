@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "update-fuser.h"
+
+#include "ns3/federated-random.h"
+#include "ns3/update-clipping.h"
+
+#include <boost/random/normal_distribution.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace ns3::federated
+{
+
+UpdateFuser::UpdateFuser(const Rules& rules)
+    : m_rules(rules)
+{
+}
+
+FusedModel
+UpdateFuser::Fuse(const std::vector<float>& model,
+                  const std::vector<FuserInput>& inputs,
+                  uint32_t round) const
+{
+    FusedModel fused;
+    std::vector<Usable> usable;
+    for (const FuserInput& input : inputs)
+    {
+        Usable one{{}, input.group};
+        if (DescribeUpdate(input.packed, *m_rules.quantizer, input.bits, one.update))
+        {
+            FusedDevice device;
+            device.device = input.device;
+            one.update.device = input.device;
+            SetNoise(input, one.update, device);
+            usable.push_back(std::move(one));
+            fused.devices.push_back(device);
+        }
+    }
+    if (usable.size() < m_rules.minUpdates)
+    {
+        return fused;
+    }
+    FillUnknownNoise(usable);
+    std::vector<DeliveredUpdate> updates;
+    updates.reserve(usable.size());
+    for (Usable& one : usable)
+    {
+        updates.push_back(std::move(one.update));
+    }
+    std::vector<float> next = model;
+    const FusionResult result =
+        FuseUpdates(*m_rules.fusionRule, m_rules.lossPolicy, updates, next.data(), next.size());
+    AddLinkNoise(result.segments, round, next);
+    fused.overflowed = !IsFiniteUpdate(next.data(), next.size());
+    if (fused.overflowed)
+    {
+        return fused;
+    }
+    fused.skipped = false;
+    fused.model = std::move(next);
+    fused.untouchedFraction =
+        static_cast<double>(result.untouched) / static_cast<double>(model.size());
+    for (std::size_t i = 0; i < fused.devices.size(); ++i)
+    {
+        fused.devices[i].weight = result.meanWeights[i];
+    }
+    return fused;
+}
+
+void
+UpdateFuser::SetNoise(const FuserInput& input, DeliveredUpdate& update, FusedDevice& fused) const
+{
+    if (m_rules.noise->DependsOnSnr())
+    {
+        SetNoiseBySnr(input, update, fused);
+        return;
+    }
+    const double sigma2 =
+        m_rules.noise->GetVariance(input.device, input.group, input.snr, std::nan(""));
+    fused.sigma = std::sqrt(sigma2);
+    for (DeliveredRange& range : update.ranges)
+    {
+        range.sigma2 = sigma2;
+    }
+}
+
+void
+UpdateFuser::SetNoiseBySnr(const FuserInput& input,
+                           DeliveredUpdate& update,
+                           FusedDevice& fused) const
+{
+    std::vector<FragmentQuality> fragments = input.fragments;
+    std::sort(fragments.begin(),
+              fragments.end(),
+              [](const auto& a, const auto& b) { return a.begin < b.begin; });
+    std::vector<DeliveredRange> pieces;
+    auto range = update.ranges.begin();
+    double squares = 0;
+    double coordinates = 0;
+    double sigma2 = 0; // sum over coordinates of known noise
+    double known = 0;
+    for (const FragmentQuality& fragment : fragments)
+    {
+        while (range->end < fragment.end)
+        {
+            ++range; // ranges are unions of fragments
+        }
+        DeliveredRange piece = *range;
+        piece.begin = fragment.begin;
+        piece.end = fragment.end;
+        piece.first += fragment.begin - range->begin;
+        const double meanSquare = GetMeanSquare(update, piece);
+        const double snr = std::isnan(fragment.snr) ? input.snr : fragment.snr;
+        piece.sigma2 = m_rules.noise->GetVariance(input.device, input.group, snr, meanSquare);
+        pieces.push_back(piece);
+        const auto count = static_cast<double>(piece.end - piece.begin);
+        squares += meanSquare * count;
+        coordinates += count;
+        if (!std::isnan(piece.sigma2))
+        {
+            sigma2 += piece.sigma2 * count;
+            known += count;
+        }
+    }
+    update.ranges = std::move(pieces);
+    fused.meanSquare = squares / coordinates;
+    fused.sigma = known > 0 ? std::sqrt(sigma2 / known) : std::nan("");
+}
+
+void
+UpdateFuser::FillUnknownNoise(std::vector<Usable>& usable) const
+{
+    struct Known
+    {
+        double sum = 0;   // of sigma^2
+        double count = 0; // coordinates
+    };
+
+    std::vector<Known> groups(m_rules.groups);
+    bool isMissing = false;
+    for (const Usable& one : usable)
+    {
+        Known& group = groups[one.group];
+        for (const DeliveredRange& range : one.update.ranges)
+        {
+            if (std::isnan(range.sigma2))
+            {
+                isMissing = true;
+                continue;
+            }
+            const auto count = static_cast<double>(range.end - range.begin);
+            group.sum += range.sigma2 * count;
+            group.count += count;
+        }
+    }
+    if (!isMissing)
+    {
+        return;
+    }
+    for (Usable& one : usable)
+    {
+        const Known& group = groups[one.group];
+        for (DeliveredRange& range : one.update.ranges)
+        {
+            if (std::isnan(range.sigma2))
+            {
+                range.sigma2 = group.count > 0 ? group.sum / group.count : 0;
+            }
+        }
+    }
+}
+
+void
+UpdateFuser::AddLinkNoise(const std::vector<FusionSegment>& segments,
+                          uint32_t round,
+                          std::vector<float>& model) const
+{
+    FederatedRandom random(m_rules.seed, FederatedRandom::LINK_NOISE, 0, round);
+    for (const FusionSegment& segment : segments)
+    {
+        if (segment.noiseVariance > 0)
+        {
+            // The sum of omega n over the devices, whose n are independent.
+            boost::random::normal_distribution<float> noise(
+                0, static_cast<float>(std::sqrt(segment.noiseVariance)));
+            for (std::size_t i = segment.begin; i < segment.end; ++i)
+            {
+                model[i] += noise(random);
+            }
+        }
+    }
+}
+
+} // namespace ns3::federated

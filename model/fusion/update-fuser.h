@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef UPDATE_FUSER_H
+#define UPDATE_FUSER_H
+
+#include "fusion-rule.h"
+#include "link-noise.h"
+#include "update-fusion.h"
+
+#include "ns3/packed-update.h"
+#include "ns3/quantizer.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace ns3::federated
+{
+
+/** A fragment of an update that was received. */
+struct FragmentQuality
+{
+    std::size_t begin; //!< First coordinate.
+    std::size_t end;   //!< One past the last coordinate.
+    double snr;        //!< Linear SNR of the frame that carried it; NaN if it is unknown.
+};
+
+/** What was received of one device's update, and over which link. */
+struct FuserInput
+{
+    uint32_t device = 0;                                   //!< The device.
+    uint32_t group = 0;                                    //!< Its group.
+    unsigned bits = 0;                                     //!< Its resolution, b.
+    double snr = std::numeric_limits<double>::quiet_NaN(); //!< Linear SNR of its link, moving
+                                                           //!< average; NaN if it is unknown.
+    PackedUpdate packed;                                   //!< What was received.
+    std::vector<FragmentQuality> fragments; //!< The same, fragment by fragment in any order; needed
+                                            //!< only where the noise depends on the SNR.
+};
+
+/** What fusion found about one device. */
+struct FusedDevice
+{
+    uint32_t device = 0;                                          //!< The device.
+    double sigma = std::numeric_limits<double>::quiet_NaN();      //!< Link noise, standard
+                                                                  //!< deviation; NaN if unknown.
+    double meanSquare = std::numeric_limits<double>::quiet_NaN(); //!< Of the values that it sent;
+                                                                  //!< NaN if it was not needed.
+    double weight = 0; //!< omega, averaged over all coordinates.
+};
+
+/** The outcome of a fusion. */
+struct FusedModel
+{
+    bool skipped = true;              //!< Too few updates, or they overflow: no new model.
+    bool overflowed = false;          //!< Skipped because a coordinate became infinite or NaN.
+    std::vector<float> model;         //!< The new model, d coordinates; empty if skipped.
+    double untouchedFraction = 1;     //!< Coordinates that nobody delivered.
+    std::vector<FusedDevice> devices; //!< Those whose update can be decoded, as they were given.
+};
+
+/**
+ * @brief Fuses the updates of a round: the noise of their links, their weights, the sum, and a
+ * guard against overflow. It changes nothing but what it returns.
+ */
+class UpdateFuser
+{
+  public:
+    /** How updates are fused. */
+    struct Rules
+    {
+        const Quantizer* quantizer = nullptr;     //!< What the devices use.
+        const FusionRule* fusionRule = nullptr;   //!< Gives the weights.
+        const LinkNoise* noise = nullptr;         //!< sigma^2.
+        LossPolicy lossPolicy = LOSS_RENORMALIZE; //!< What happens to missing coordinates.
+        std::size_t groups = 1;                   //!< Number of groups.
+        uint32_t minUpdates = 1;                  //!< With fewer the round is skipped.
+        uint64_t seed = 0;                        //!< Of the draws of link noise.
+    };
+
+    /** @param rules How updates are fused; the objects must outlive this one. */
+    explicit UpdateFuser(const Rules& rules);
+
+    /**
+     * @param model w, d coordinates.
+     * @param inputs What was received, in ascending order of the devices.
+     * @param round The round, which names the draws of link noise.
+     * @return the outcome.
+     */
+    FusedModel Fuse(const std::vector<float>& model,
+                    const std::vector<FuserInput>& inputs,
+                    uint32_t round) const;
+
+  private:
+    /** An update that can be decoded, and its group. */
+    struct Usable
+    {
+        DeliveredUpdate update; //!< The update.
+        uint32_t group;         //!< Group of its device.
+    };
+
+    /**
+     * Say how strong the noise of a link is: on each fragment at the SNR of the frame that carried
+     * it, if the noise depends on that.
+     * @param input What was received.
+     * @param [in,out] update The same; the noise of its ranges is set, NaN where it is unknown.
+     * @param [in,out] fused Gets sigma and, if it was needed, the mean square.
+     */
+    void SetNoise(const FuserInput& input, DeliveredUpdate& update, FusedDevice& fused) const;
+
+    /**
+     * SetNoise where the noise depends on the SNR.
+     * @param input What was received.
+     * @param [in,out] update The same.
+     * @param [in,out] fused Gets sigma and mean square.
+     */
+    void SetNoiseBySnr(const FuserInput& input, DeliveredUpdate& update, FusedDevice& fused) const;
+
+    /**
+     * Links of unknown noise get the mean of their group, else none.
+     * @param [in,out] usable The updates.
+     */
+    void FillUnknownNoise(std::vector<Usable>& usable) const;
+
+    /**
+     * Add the noise of the links to a fused model.
+     * @param segments Where how much.
+     * @param round The round.
+     * @param [in,out] model The model.
+     */
+    void AddLinkNoise(const std::vector<FusionSegment>& segments,
+                      uint32_t round,
+                      std::vector<float>& model) const;
+
+    Rules m_rules; //!< How updates are fused.
+};
+
+} // namespace ns3::federated
+
+#endif // UPDATE_FUSER_H

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef MESSAGE_PEER_H
+#define MESSAGE_PEER_H
+
+#include "ns3/address.h"
+
+#include <cstdint>
+
+namespace ns3::federated
+{
+
+/** Names a TCP connection of an endpoint; 0 stands for none, as over UDP. */
+using ConnectionId = uint32_t;
+
+/** Where a message goes to. */
+struct MessagePeer
+{
+    Address address;             //!< As sockets take it; not used over a connection.
+    ConnectionId connection = 0; //!< The connection, if there is one.
+};
+
+} // namespace ns3::federated
+
+#endif // MESSAGE_PEER_H
