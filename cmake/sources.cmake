@@ -70,6 +70,7 @@ set(federated_sources
     model/quantization/binary-response.cc
     model/quantization/dp-stochastic-quantizer.cc
     model/quantization/fixed-interval.cc
+    model/quantization/float-quantizer.cc
     model/quantization/gaussian-quantizer.cc
     model/quantization/identity-quantizer.cc
     model/quantization/interval-rule.cc
@@ -187,6 +188,7 @@ set(federated_headers
     model/quantization/binary-response.h
     model/quantization/dp-stochastic-quantizer.h
     model/quantization/fixed-interval.h
+    model/quantization/float-quantizer.h
     model/quantization/gaussian-quantizer.h
     model/quantization/identity-quantizer.h
     model/quantization/interval-rule.h

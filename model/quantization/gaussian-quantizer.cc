@@ -3,7 +3,6 @@
 #include "gaussian-quantizer.h"
 
 #include "ns3/double.h"
-#include "ns3/little-endian.h"
 
 #include <boost/random/normal_distribution.hpp>
 
@@ -16,7 +15,7 @@ TypeId
 GaussianQuantizer::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::GaussianQuantizer")
-                            .SetParent<Quantizer>()
+                            .SetParent<FloatQuantizer>()
                             .SetGroupName("Federated")
                             .AddConstructor<GaussianQuantizer>()
                             .AddAttribute("Sigma",
@@ -27,28 +26,19 @@ GaussianQuantizer::GetTypeId()
     return tid;
 }
 
-unsigned
-GaussianQuantizer::DoGetWireBits(unsigned) const
-{
-    return FLOAT_BITS;
-}
-
-bool
-GaussianQuantizer::DoEncode(const float* values,
-                            std::size_t count,
-                            const LevelGrid&,
-                            FederatedRandom& random,
-                            uint8_t* payload,
-                            std::size_t first) const
+const float*
+GaussianQuantizer::DoMakeFloats(const float* values,
+                                std::size_t count,
+                                const LevelGrid&,
+                                FederatedRandom& random,
+                                float* buffer) const
 {
     boost::random::normal_distribution<double> noise(0, m_sigma);
-    float noisy[BLOCK];
     for (std::size_t i = 0; i < count; ++i)
     {
-        noisy[i] = static_cast<float>(values[i] + noise(random));
-        WriteLittleEndianFloat(noisy[i], payload + 4 * (first + i));
+        buffer[i] = static_cast<float>(values[i] + noise(random));
     }
-    return IsFiniteUpdate(noisy, count);
+    return buffer;
 }
 
 double

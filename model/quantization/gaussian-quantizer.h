@@ -3,7 +3,7 @@
 #ifndef GAUSSIAN_QUANTIZER_H
 #define GAUSSIAN_QUANTIZER_H
 
-#include "quantizer.h"
+#include "float-quantizer.h"
 
 namespace ns3
 {
@@ -19,20 +19,18 @@ namespace ns3
  * -- for ideal real numbers; floats carry traces of the noise's own arithmetic, which this
  * simulation does not remove.
  */
-class GaussianQuantizer : public Quantizer
+class GaussianQuantizer : public FloatQuantizer
 {
   public:
     /** @return the TypeId. */
     static TypeId GetTypeId();
 
   private:
-    unsigned DoGetWireBits(unsigned bits) const override;
-    bool DoEncode(const float* values,
-                  std::size_t count,
-                  const LevelGrid& grid,
-                  FederatedRandom& random,
-                  uint8_t* payload,
-                  std::size_t first) const override;
+    const float* DoMakeFloats(const float* values,
+                              std::size_t count,
+                              const LevelGrid& grid,
+                              FederatedRandom& random,
+                              float* buffer) const override;
     double DoGetDistortion(const float* values,
                            std::size_t count,
                            const LevelGrid& grid) const override;

@@ -2,8 +2,6 @@
 
 #include "identity-quantizer.h"
 
-#include "ns3/little-endian.h"
-
 #include <limits>
 
 namespace ns3
@@ -15,31 +13,20 @@ TypeId
 IdentityQuantizer::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::IdentityQuantizer")
-                            .SetParent<Quantizer>()
+                            .SetParent<FloatQuantizer>()
                             .SetGroupName("Federated")
                             .AddConstructor<IdentityQuantizer>();
     return tid;
 }
 
-unsigned
-IdentityQuantizer::DoGetWireBits(unsigned) const
+const float*
+IdentityQuantizer::DoMakeFloats(const float* values,
+                                std::size_t,
+                                const LevelGrid&,
+                                FederatedRandom&,
+                                float*) const
 {
-    return FLOAT_BITS;
-}
-
-bool
-IdentityQuantizer::DoEncode(const float* values,
-                            std::size_t count,
-                            const LevelGrid&,
-                            FederatedRandom&,
-                            uint8_t* payload,
-                            std::size_t first) const
-{
-    for (std::size_t i = 0; i < count; ++i)
-    {
-        WriteLittleEndianFloat(values[i], payload + 4 * (first + i));
-    }
-    return true;
+    return values;
 }
 
 double

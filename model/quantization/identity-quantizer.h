@@ -3,7 +3,7 @@
 #ifndef IDENTITY_QUANTIZER_H
 #define IDENTITY_QUANTIZER_H
 
-#include "quantizer.h"
+#include "float-quantizer.h"
 
 namespace ns3
 {
@@ -14,20 +14,18 @@ namespace ns3
  *
  * The interval and the resolution have no meaning for it. It claims no privacy.
  */
-class IdentityQuantizer : public Quantizer
+class IdentityQuantizer : public FloatQuantizer
 {
   public:
     /** @return the TypeId. */
     static TypeId GetTypeId();
 
   private:
-    unsigned DoGetWireBits(unsigned bits) const override;
-    bool DoEncode(const float* values,
-                  std::size_t count,
-                  const LevelGrid& grid,
-                  FederatedRandom& random,
-                  uint8_t* payload,
-                  std::size_t first) const override;
+    const float* DoMakeFloats(const float* values,
+                              std::size_t count,
+                              const LevelGrid& grid,
+                              FederatedRandom& random,
+                              float* buffer) const override;
     double DoGetDistortion(const float* values,
                            std::size_t count,
                            const LevelGrid& grid) const override;

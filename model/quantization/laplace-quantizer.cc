@@ -5,7 +5,6 @@
 #include "unbiased-stochastic-quantizer.h"
 
 #include "ns3/double.h"
-#include "ns3/little-endian.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +19,7 @@ LaplaceQuantizer::GetTypeId()
 {
     static TypeId tid =
         TypeId("ns3::LaplaceQuantizer")
-            .SetParent<Quantizer>()
+            .SetParent<FloatQuantizer>()
             .SetGroupName("Federated")
             .AddConstructor<LaplaceQuantizer>()
             .AddAttribute("Epsilon",
@@ -44,36 +43,27 @@ LaplaceQuantizer::GetScale(const LevelGrid& grid) const
     return (m_sensitivity > 0 ? m_sensitivity : grid.step) / m_epsilon;
 }
 
-unsigned
-LaplaceQuantizer::DoGetWireBits(unsigned) const
-{
-    return FLOAT_BITS;
-}
-
-bool
-LaplaceQuantizer::DoEncode(const float* values,
-                           std::size_t count,
-                           const LevelGrid& grid,
-                           FederatedRandom& random,
-                           uint8_t* payload,
-                           std::size_t first) const
+const float*
+LaplaceQuantizer::DoMakeFloats(const float* values,
+                               std::size_t count,
+                               const LevelGrid& grid,
+                               FederatedRandom& random,
+                               float* buffer) const
 {
     uint32_t words[2 * BLOCK]; // a word for the level and one for the noise, a coordinate
     random.Fill(words, 2 * count);
     uint16_t levels[BLOCK];
     UnbiasedStochasticQuantizer::ChooseLevels(values, words, count, grid, levels);
     const double scale = GetScale(grid);
-    float noisy[BLOCK];
     for (std::size_t i = 0; i < count; ++i)
     {
         // The lowest bit is the sign, the others an exponential variable.
         const uint32_t word = words[count + i];
         const double magnitude = -scale * std::log(((word >> 1) + 0.5) * 0x1p-31);
         const double noise = (word & 1) != 0 ? magnitude : -magnitude;
-        noisy[i] = static_cast<float>(grid.GetValue(levels[i]) + noise);
-        WriteLittleEndianFloat(noisy[i], payload + 4 * (first + i));
+        buffer[i] = static_cast<float>(grid.GetValue(levels[i]) + noise);
     }
-    return IsFiniteUpdate(noisy, count);
+    return buffer;
 }
 
 double

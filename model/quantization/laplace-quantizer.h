@@ -3,7 +3,7 @@
 #ifndef LAPLACE_QUANTIZER_H
 #define LAPLACE_QUANTIZER_H
 
-#include "quantizer.h"
+#include "float-quantizer.h"
 
 namespace ns3
 {
@@ -22,20 +22,18 @@ namespace ns3
  * privacy loss (2C/Delta)(e^{Delta/lambda}-1) -- for ideal real numbers; floats carry traces of the
  * noise's own arithmetic (I. Mironov, 2012), which this simulation does not remove.
  */
-class LaplaceQuantizer : public Quantizer
+class LaplaceQuantizer : public FloatQuantizer
 {
   public:
     /** @return the TypeId. */
     static TypeId GetTypeId();
 
   private:
-    unsigned DoGetWireBits(unsigned bits) const override;
-    bool DoEncode(const float* values,
-                  std::size_t count,
-                  const LevelGrid& grid,
-                  FederatedRandom& random,
-                  uint8_t* payload,
-                  std::size_t first) const override;
+    const float* DoMakeFloats(const float* values,
+                              std::size_t count,
+                              const LevelGrid& grid,
+                              FederatedRandom& random,
+                              float* buffer) const override;
     double DoGetDistortion(const float* values,
                            std::size_t count,
                            const LevelGrid& grid) const override;
