@@ -53,64 +53,84 @@ ReadWord(std::istream& stream, uint32_t& word)
 }
 
 /**
- * @param path Plain or gzip IDX file of bytes.
+ * @param stream A stream that failed.
+ * @param otherwise What is wrong if the stream is not broken itself.
+ * @return what is wrong: a stream is bad if its gzip data cannot be expanded.
+ */
+std::string
+ExplainFailure(const std::istream& stream, const std::string& otherwise)
+{
+    return stream.bad() ? "its gzip data is damaged" : otherwise;
+}
+
+/**
+ * @param promised How many bytes of content the header promises.
+ * @param present How many there are.
+ * @return that the file is truncated, in words.
+ */
+std::string
+DescribeTruncation(uint64_t promised, uint64_t present)
+{
+    return "it is truncated: its header promises " + std::to_string(promised) +
+           " bytes of content, but there are " + std::to_string(present);
+}
+
+/**
+ * @param path Where a file should be.
+ * @return what kind of thing is there instead, empty if it is a file.
+ */
+std::string
+CheckIsFile(const std::string& path)
+{
+    std::error_code status;
+    switch (std::filesystem::status(path, status).type())
+    {
+    case std::filesystem::file_type::regular:
+        return "";
+    case std::filesystem::file_type::not_found:
+        return "there is no such file";
+    case std::filesystem::file_type::directory:
+        return "it is a folder, not a file";
+    default:
+        return "it is not a file that can be read";
+    }
+}
+
+/**
+ * Read the header of an IDX file: the magic number, then the length of each dimension.
+ * @param stream The expanded file, at its start.
  * @param dimensions How many dimensions it must have.
  * @param samples How many samples it must have, or ANY_COUNT.
- * @param [out] file What was read.
+ * @param [out] lengths The dimensions, samples first.
+ * @param [out] bytes The product of the dimensions, at most MAX_BYTES.
  * @return what was wrong, empty if nothing.
  */
 std::string
-ReadIdxContent(const std::string& path, std::size_t dimensions, uint32_t samples, IdxFile& file)
+ReadIdxHeader(std::istream& stream,
+              std::size_t dimensions,
+              uint32_t samples,
+              std::vector<uint32_t>& lengths,
+              uint64_t& bytes)
 {
-    std::error_code status;
-    const auto type = std::filesystem::status(path, status).type();
-    if (type == std::filesystem::file_type::not_found)
-    {
-        return "there is no such file";
-    }
-    if (type == std::filesystem::file_type::directory)
-    {
-        return "it is a folder, not a file";
-    }
-    if (type != std::filesystem::file_type::regular)
-    {
-        return "it is not a file that can be read";
-    }
-    const uint64_t size = std::filesystem::file_size(path, status);
-    std::ifstream plain(path, std::ios::binary);
-    if (status || !plain)
-    {
-        return "it cannot be opened for reading";
-    }
-    const bool compressed = plain.get() == 0x1f && plain.get() == 0x8b;
-    plain.clear();
-    plain.seekg(0);
-
-    boost::iostreams::filtering_istream stream;
-    if (compressed)
-    {
-        stream.push(boost::iostreams::gzip_decompressor());
-    }
-    stream.push(plain);
-
+    const std::string tooShort = "it ends inside the header";
     const uint32_t expectedMagic = 0x800 + static_cast<uint32_t>(dimensions);
     uint32_t magic;
     if (!ReadWord(stream, magic))
     {
-        return stream.bad() ? "its gzip data is damaged" : "it ends inside the header";
+        return ExplainFailure(stream, tooShort);
     }
     if (magic != expectedMagic)
     {
         return "it does not start as an IDX file of bytes with " + std::to_string(dimensions) +
                (dimensions == 1 ? " dimension" : " dimensions");
     }
-    uint64_t expected = 1;
+    bytes = 1;
     for (std::size_t i = 0; i < dimensions; ++i)
     {
         uint32_t length;
         if (!ReadWord(stream, length))
         {
-            return stream.bad() ? "its gzip data is damaged" : "it ends inside the header";
+            return ExplainFailure(stream, tooShort);
         }
         if (length == 0)
         {
@@ -126,50 +146,104 @@ ReadIdxContent(const std::string& path, std::size_t dimensions, uint32_t samples
             return "its images have a side of " + std::to_string(length) + " pixels, more than " +
                    std::to_string(MAX_SIDE);
         }
-        file.dimensions.push_back(length);
-        expected *= length; // at most 2^32 * 2^12 * 2^12
+        lengths.push_back(length);
+        bytes *= length; // at most 2^32 * 2^12 * 2^12
     }
-    if (expected > MAX_BYTES)
+    if (bytes > MAX_BYTES)
     {
-        return "its header promises " + std::to_string(expected) + " bytes, more than " +
+        return "its header promises " + std::to_string(bytes) + " bytes, more than " +
                std::to_string(MAX_BYTES);
     }
-    if (!compressed && size < 4 * (1 + dimensions) + expected)
+    return "";
+}
+
+/**
+ * Read the bytes after the header. The memory grows with the content that is there, whatever the
+ * header of a gzip file promises.
+ * @param stream The expanded file, after its header.
+ * @param bytes How many bytes the header promises.
+ * @param failure What is wrong if reading breaks.
+ * @param [out] content The bytes.
+ * @return what was wrong, empty if nothing.
+ */
+std::string
+ReadIdxBytes(std::istream& stream,
+             uint64_t bytes,
+             const std::string& failure,
+             std::vector<uint8_t>& content)
+{
+    while (content.size() < bytes)
     {
-        return "it is truncated: its header promises " + std::to_string(expected) +
-               " bytes of content, but there are " + std::to_string(size - 4 * (1 + dimensions));
-    }
-    if (!compressed)
-    {
-        file.content.reserve(expected);
-    }
-    // The memory grows with the content that is there, whatever the header of a gzip file promises.
-    while (file.content.size() < expected)
-    {
-        const std::size_t before = file.content.size();
-        const std::size_t wanted = std::min<uint64_t>(CHUNK, expected - before);
-        file.content.resize(before + wanted);
-        stream.read(reinterpret_cast<char*>(file.content.data() + before),
+        const std::size_t before = content.size();
+        const std::size_t wanted = std::min<uint64_t>(CHUNK, bytes - before);
+        content.resize(before + wanted);
+        stream.read(reinterpret_cast<char*>(content.data() + before),
                     static_cast<std::streamsize>(wanted));
         if (stream.bad())
         {
-            return compressed ? "its gzip data is damaged" : "reading it failed";
+            return failure;
         }
         if (stream.gcount() < static_cast<std::streamsize>(wanted))
         {
-            return "it is truncated: its header promises " + std::to_string(expected) +
-                   " bytes of content, but there are " + std::to_string(before + stream.gcount());
+            return DescribeTruncation(bytes, before + static_cast<uint64_t>(stream.gcount()));
         }
     }
     if (stream.get() != std::istream::traits_type::eof())
     {
-        return "it has bytes after the " + std::to_string(expected) + " that its header promises";
+        return "it has bytes after the " + std::to_string(bytes) + " that its header promises";
     }
-    if (stream.bad())
+    return stream.bad() ? failure : "";
+}
+
+/**
+ * @param path Plain or gzip IDX file of bytes.
+ * @param dimensions How many dimensions it must have.
+ * @param samples How many samples it must have, or ANY_COUNT.
+ * @param [out] file What was read.
+ * @return what was wrong, empty if nothing.
+ */
+std::string
+ReadIdxContent(const std::string& path, std::size_t dimensions, uint32_t samples, IdxFile& file)
+{
+    std::string wrong = CheckIsFile(path);
+    if (!wrong.empty())
     {
-        return compressed ? "its gzip data is damaged" : "reading it failed";
+        return wrong;
     }
-    return "";
+    std::error_code status;
+    const uint64_t size = std::filesystem::file_size(path, status);
+    std::ifstream plain(path, std::ios::binary);
+    if (status || !plain)
+    {
+        return "it cannot be opened for reading";
+    }
+    const bool compressed = plain.get() == 0x1f && plain.get() == 0x8b;
+    plain.clear();
+    plain.seekg(0);
+    boost::iostreams::filtering_istream stream;
+    if (compressed)
+    {
+        stream.push(boost::iostreams::gzip_decompressor());
+    }
+    stream.push(plain);
+
+    uint64_t bytes;
+    wrong = ReadIdxHeader(stream, dimensions, samples, file.dimensions, bytes);
+    if (!wrong.empty())
+    {
+        return wrong;
+    }
+    if (!compressed)
+    {
+        const uint64_t header = 4 * (1 + dimensions);
+        if (size < header + bytes)
+        {
+            return DescribeTruncation(bytes, size - header);
+        }
+        file.content.reserve(bytes);
+    }
+    return ReadIdxBytes(
+        stream, bytes, compressed ? "its gzip data is damaged" : "reading it failed", file.content);
 }
 
 /**
@@ -206,6 +280,82 @@ ReadIdx(const std::string& path,
         error = "Cannot read '" + path + "': " + reason + ".";
     }
     return reason.empty();
+}
+
+/**
+ * Draw what the synthetic images of each class have in common: a few soft spots.
+ * @param seed The seed.
+ * @param rows Rows of an image.
+ * @param columns Columns of an image.
+ * @param classes Number of classes.
+ * @return an image a class, brightness 0..1.
+ */
+std::vector<double>
+DrawPrototypes(uint64_t seed, uint32_t rows, uint32_t columns, uint32_t classes)
+{
+    constexpr int BLOBS = 4; // soft spots of a class
+    const std::size_t features = static_cast<std::size_t>(rows) * columns;
+    std::vector<double> prototypes(classes * features);
+    FederatedRandom random(seed, FederatedRandom::SYNTHETIC_DATA);
+    const double radius = std::max(1.0, 0.15 * std::min(rows, columns));
+    for (uint32_t label = 0; label < classes; ++label)
+    {
+        double* prototype = prototypes.data() + label * features;
+        for (int blob = 0; blob < BLOBS; ++blob)
+        {
+            const double centerRow = (0.2 + 0.6 * random.Uniform()) * (rows - 1);
+            const double centerColumn = (0.2 + 0.6 * random.Uniform()) * (columns - 1);
+            for (uint32_t row = 0; row < rows; ++row)
+            {
+                for (uint32_t column = 0; column < columns; ++column)
+                {
+                    const double dr = (row - centerRow) / radius;
+                    const double dc = (column - centerColumn) / radius;
+                    double& pixel = prototype[row * columns + column];
+                    pixel = std::min(1.0, pixel + std::max(0.0, 1 - dr * dr - dc * dc));
+                }
+            }
+        }
+    }
+    return prototypes;
+}
+
+/**
+ * Draw a synthetic image: a prototype, moved by up to a pixel, with noise.
+ * @param prototype The image of its class, brightness 0..1.
+ * @param rows Rows of an image.
+ * @param columns Columns of an image.
+ * @param noise The random stream.
+ * @param [out] image The pixels.
+ */
+void
+DrawImage(const double* prototype, int rows, int columns, FederatedRandom& noise, uint8_t* image)
+{
+    const int shiftRow = static_cast<int>(noise.Below(3)) - 1;
+    const int shiftColumn = static_cast<int>(noise.Below(3)) - 1;
+    const double brightness = 0.5 + 0.5 * noise.Uniform();
+    for (int row = 0; row < rows; ++row)
+    {
+        for (int column = 0; column < columns; ++column)
+        {
+            // One word gives the grain (upper 16 bits) and the speckle (1 pixel in 64).
+            const uint32_t word = noise();
+            const int fromRow = row - shiftRow;
+            const int fromColumn = column - shiftColumn;
+            double value = 0;
+            if (fromRow >= 0 && fromRow < rows && fromColumn >= 0 && fromColumn < columns)
+            {
+                value = brightness * prototype[fromRow * columns + fromColumn];
+            }
+            const double grain = static_cast<double>(word >> 16) * 0x1p-16;
+            value *= 0.7 + 0.6 * grain;
+            if (word % 64 == 0)
+            {
+                value = grain;
+            }
+            image[row * columns + column] = static_cast<uint8_t>(std::min(255.0, 255 * value));
+        }
+    }
 }
 
 } // namespace
@@ -365,32 +515,8 @@ FederatedData::MakeSynthetic(uint64_t seed,
 {
     NS_ABORT_MSG_IF(classes < 1 || classes > 256, classes << " classes, not 1..256");
     NS_ABORT_MSG_IF(rows < 1 || columns < 1, "images of " << rows << " x " << columns);
-    constexpr int BLOBS = 4; // soft spots of a class
     const std::size_t features = static_cast<std::size_t>(rows) * columns;
-
-    std::vector<double> prototypes(classes * features);
-    FederatedRandom random(seed, FederatedRandom::SYNTHETIC_DATA);
-    const double radius = std::max(1.0, 0.15 * std::min(rows, columns));
-    for (uint32_t label = 0; label < classes; ++label)
-    {
-        double* prototype = prototypes.data() + label * features;
-        for (int blob = 0; blob < BLOBS; ++blob)
-        {
-            const double centerRow = (0.2 + 0.6 * random.Uniform()) * (rows - 1);
-            const double centerColumn = (0.2 + 0.6 * random.Uniform()) * (columns - 1);
-            for (uint32_t row = 0; row < rows; ++row)
-            {
-                for (uint32_t column = 0; column < columns; ++column)
-                {
-                    const double dr = (row - centerRow) / radius;
-                    const double dc = (column - centerColumn) / radius;
-                    double& pixel = prototype[row * columns + column];
-                    pixel = std::min(1.0, pixel + std::max(0.0, 1 - dr * dr - dc * dc));
-                }
-            }
-        }
-    }
-
+    const std::vector<double> prototypes = DrawPrototypes(seed, rows, columns, classes);
     const auto make = [&](uint32_t samples, uint32_t part)
     {
         FederatedRandom noise(seed, FederatedRandom::SYNTHETIC_DATA, part);
@@ -399,35 +525,11 @@ FederatedData::MakeSynthetic(uint64_t seed,
         for (uint32_t sample = 0; sample < samples; ++sample)
         {
             labels[sample] = static_cast<uint8_t>(sample % classes);
-            const double* prototype = prototypes.data() + labels[sample] * features;
-            uint8_t* image = pixels.data() + sample * features;
-            const int shiftRow = static_cast<int>(noise.Below(3)) - 1;
-            const int shiftColumn = static_cast<int>(noise.Below(3)) - 1;
-            const double brightness = 0.5 + 0.5 * noise.Uniform();
-            for (int row = 0; row < static_cast<int>(rows); ++row)
-            {
-                for (int column = 0; column < static_cast<int>(columns); ++column)
-                {
-                    // One word gives the grain (upper 16 bits) and the speckle (1 pixel in 64).
-                    const uint32_t word = noise();
-                    const int fromRow = row - shiftRow;
-                    const int fromColumn = column - shiftColumn;
-                    double value = 0;
-                    if (fromRow >= 0 && fromRow < static_cast<int>(rows) && fromColumn >= 0 &&
-                        fromColumn < static_cast<int>(columns))
-                    {
-                        value = brightness * prototype[fromRow * columns + fromColumn];
-                    }
-                    const double grain = static_cast<double>(word >> 16) * 0x1p-16;
-                    value *= 0.7 + 0.6 * grain;
-                    if (word % 64 == 0)
-                    {
-                        value = grain;
-                    }
-                    image[row * columns + column] =
-                        static_cast<uint8_t>(std::min(255.0, 255 * value));
-                }
-            }
+            DrawImage(prototypes.data() + labels[sample] * features,
+                      static_cast<int>(rows),
+                      static_cast<int>(columns),
+                      noise,
+                      pixels.data() + sample * features);
         }
         return std::make_shared<const FederatedDataset>(
             rows, columns, classes, std::move(pixels), std::move(labels));

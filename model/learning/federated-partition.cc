@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace ns3
 {
@@ -131,6 +132,91 @@ ByLabel(const std::vector<uint8_t>& labels, const Indices& order)
     return byLabel;
 }
 
+/**
+ * Sort the samples by class, cut them into equal shards and deal these out at random.
+ * @param labels The class of every sample.
+ * @param order The samples, shuffled.
+ * @param shardsPerDevice How many shards each device gets.
+ * @param random The random stream.
+ * @param [in,out] parts Empty ones, a device each; they get the samples.
+ * @param [out] error On failure, what is impossible.
+ * @return whether there are enough samples.
+ */
+bool
+DealShards(const std::vector<uint8_t>& labels,
+           Indices order,
+           uint32_t shardsPerDevice,
+           FederatedRandom& random,
+           FederatedPartition::Parts& parts,
+           std::string& error)
+{
+    const uint64_t count = uint64_t{parts.size()} * shardsPerDevice;
+    if (count == 0 || count > order.size())
+    {
+        error = std::to_string(order.size()) + " samples cannot be cut into " +
+                std::to_string(count) + " shards: " + std::to_string(shardsPerDevice) +
+                " for each of " + std::to_string(parts.size()) + " devices.";
+        return false;
+    }
+    std::stable_sort(order.begin(),
+                     order.end(),
+                     [&labels](uint32_t a, uint32_t b) { return labels[a] < labels[b]; });
+    FederatedPartition::Parts shards(count);
+    HandOut(order,
+            EqualSizes(static_cast<uint32_t>(order.size()), static_cast<uint32_t>(count)),
+            shards);
+    random.Shuffle(shards);
+    for (std::size_t i = 0; i < shards.size(); ++i)
+    {
+        auto& part = parts[i / shardsPerDevice];
+        part.insert(part.end(), shards[i].begin(), shards[i].end());
+    }
+    return true;
+}
+
+/**
+ * Give each group of devices a range of the classes, and divide their samples equally in the group.
+ * @param labels The class of every sample.
+ * @param order The samples, shuffled.
+ * @param groups The number of devices in each group.
+ * @param random The random stream.
+ * @param [in,out] parts Empty ones, a device each; they get the samples.
+ * @param [out] error On failure, what is impossible.
+ * @return whether each device gets a sample.
+ */
+bool
+HandOutLabels(const std::vector<uint8_t>& labels,
+              const Indices& order,
+              const std::vector<uint32_t>& groups,
+              FederatedRandom& random,
+              FederatedPartition::Parts& parts,
+              std::string& error)
+{
+    const auto byLabel = ByLabel(labels, order);
+    uint32_t device = 0;
+    for (std::size_t group = 0; group < groups.size(); ++group)
+    {
+        Indices members;
+        for (std::size_t label = group * byLabel.size() / groups.size();
+             label < (group + 1) * byLabel.size() / groups.size();
+             ++label)
+        {
+            members.insert(members.end(), byLabel[label].begin(), byLabel[label].end());
+        }
+        const auto size = static_cast<uint32_t>(members.size());
+        if (groups[group] == 0 || size < groups[group])
+        {
+            error = "Group " + std::to_string(group) + " has " + std::to_string(groups[group]) +
+                    " devices for the " + std::to_string(size) + " samples of its labels.";
+            return false;
+        }
+        random.Shuffle(members);
+        HandOut(members, EqualSizes(size, groups[group]), parts, device);
+        device += groups[group];
+    }
+    return true;
+}
+
 } // namespace
 
 FederatedPartition::FederatedPartition(Kind kind, double alpha, uint32_t shards)
@@ -247,7 +333,7 @@ FederatedPartition::Split(const std::vector<uint8_t>& labels,
     std::iota(order.begin(), order.end(), 0);
     random.Shuffle(order);
     Parts result(devices);
-
+    bool possible = true;
     switch (m_kind)
     {
     case IID:
@@ -269,58 +355,18 @@ FederatedPartition::Split(const std::vector<uint8_t>& labels,
         break;
 
     case SHARDS:
-    {
-        const uint64_t count = total * m_shards;
-        if (count == 0 || count > samples)
-        {
-            error = std::to_string(samples) + " samples cannot be cut into " +
-                    std::to_string(count) + " shards: " + std::to_string(m_shards) +
-                    " for each of " + std::to_string(devices) + " devices.";
-            return false;
-        }
-        std::stable_sort(order.begin(),
-                         order.end(),
-                         [&labels](uint32_t a, uint32_t b) { return labels[a] < labels[b]; });
-        Parts shards(count);
-        HandOut(order, EqualSizes(samples, static_cast<uint32_t>(count)), shards);
-        random.Shuffle(shards);
-        for (std::size_t i = 0; i < shards.size(); ++i)
-        {
-            auto& part = result[i / m_shards];
-            part.insert(part.end(), shards[i].begin(), shards[i].end());
-        }
+        possible = DealShards(labels, std::move(order), m_shards, random, result, error);
         break;
-    }
 
     case LABEL_BY_GROUP:
-    {
-        const auto byLabel = ByLabel(labels, order);
-        uint32_t device = 0;
-        for (std::size_t group = 0; group < groups.size(); ++group)
-        {
-            Indices members;
-            for (std::size_t label = group * byLabel.size() / groups.size();
-                 label < (group + 1) * byLabel.size() / groups.size();
-                 ++label)
-            {
-                members.insert(members.end(), byLabel[label].begin(), byLabel[label].end());
-            }
-            const auto size = static_cast<uint32_t>(members.size());
-            if (groups[group] == 0 || size < groups[group])
-            {
-                error = "Group " + std::to_string(group) + " has " + std::to_string(groups[group]) +
-                        " devices for the " + std::to_string(size) + " samples of its labels.";
-                return false;
-            }
-            random.Shuffle(members);
-            HandOut(members, EqualSizes(size, groups[group]), result, device);
-            device += groups[group];
-        }
+        possible = HandOutLabels(labels, order, groups, random, result, error);
         break;
     }
+    if (possible)
+    {
+        parts = std::move(result);
     }
-    parts = std::move(result);
-    return true;
+    return possible;
 }
 
 } // namespace ns3
