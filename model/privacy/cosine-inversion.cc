@@ -70,7 +70,131 @@ AddTotalVariation(const std::vector<double>& image,
     return total;
 }
 
+/** Adam (Kingma and Ba, 2015), with its usual constants. */
+class Adam
+{
+  public:
+    /** @param size How many numbers are optimized. */
+    explicit Adam(std::size_t size)
+        : m_first(size),
+          m_second(size)
+    {
+    }
+
+    /**
+     * Take a step.
+     * @param gradient The derivatives.
+     * @param step Its length.
+     * @param isSigned Whether only the signs of the derivatives are used.
+     * @param [in,out] point Where the step starts and ends; kept in 0..1.
+     */
+    void Step(const std::vector<double>& gradient,
+              double step,
+              bool isSigned,
+              std::vector<double>& point)
+    {
+        m_power1 *= DECAY1;
+        m_power2 *= DECAY2;
+        for (std::size_t i = 0; i < point.size(); ++i)
+        {
+            const double slope = isSigned ? Sign(gradient[i]) : gradient[i];
+            m_first[i] = DECAY1 * m_first[i] + (1 - DECAY1) * slope;
+            m_second[i] = DECAY2 * m_second[i] + (1 - DECAY2) * slope * slope;
+            const double move =
+                m_first[i] / (1 - m_power1) / (std::sqrt(m_second[i] / (1 - m_power2)) + 1e-8);
+            point[i] = std::clamp(point[i] - step * move, 0.0, 1.0);
+        }
+    }
+
+  private:
+    static constexpr double DECAY1 = 0.9;   //!< beta_1.
+    static constexpr double DECAY2 = 0.999; //!< beta_2.
+
+    double m_power1 = 1;          //!< beta_1^t.
+    double m_power2 = 1;          //!< beta_2^t.
+    std::vector<double> m_first;  //!< First moments.
+    std::vector<double> m_second; //!< Second moments.
+};
+
 } // namespace
+
+/**
+ * The distance 1 - cos(G, g) between the gradient G of an image and the observed one g, plus the
+ * weighted total variation of the image.
+ */
+class CosineInversion::Objective
+{
+  public:
+    /**
+     * @param target What was observed.
+     * @param kernel The model.
+     * @param shape Size and classes of the image.
+     * @param label The class of the image.
+     * @param weight Weight of the total variation.
+     */
+    Objective(const Target& target,
+              ModelKernel<double>& kernel,
+              const SampleShape& shape,
+              std::size_t label,
+              double weight)
+        : m_target(target),
+          m_kernel(kernel),
+          m_shape(shape),
+          m_weight(weight),
+          m_observed(std::sqrt(
+              DotProduct(target.gradient.data(), target.gradient.data(), kernel.GetDimension()))),
+          m_label(shape.classes),
+          m_byLabel(shape.classes),
+          m_u(kernel.GetDimension())
+    {
+        m_label[label] = 1;
+    }
+
+    /**
+     * @param image An image.
+     * @param [out] gradient Derivative of the objective by the image.
+     * @return the objective.
+     */
+    double Evaluate(const std::vector<double>& image, std::vector<double>& gradient)
+    {
+        const std::size_t d = m_u.size();
+        // m_u is the gradient G first, then the derivative of 1 - cos(G, g) by G.
+        m_kernel.ComputeSoftGradient(
+            image.data(), m_label.data(), m_target.model.data(), m_u.data());
+        for (std::size_t j = 0; j < d; ++j)
+        {
+            m_u[j] *= m_target.known[j];
+        }
+        const double square = DotProduct(m_u.data(), m_u.data(), d);
+        const double norms = std::sqrt(square) * m_observed;
+        double cosine = 0;
+        if (norms == 0) // no direction to compare
+        {
+            std::fill(gradient.begin(), gradient.end(), 0.0);
+        }
+        else
+        {
+            cosine = DotProduct(m_u.data(), m_target.gradient.data(), d) / norms;
+            for (std::size_t j = 0; j < d; ++j)
+            {
+                m_u[j] = m_u[j] * (cosine / square) - m_target.gradient[j] / norms;
+            }
+            m_kernel.ComputeMixedDerivative(
+                m_u.data(), m_target.model.data(), gradient.data(), m_byLabel.data());
+        }
+        return 1 - cosine + m_weight * AddTotalVariation(image, m_shape, m_weight, gradient);
+    }
+
+  private:
+    const Target& m_target;        //!< What was observed.
+    ModelKernel<double>& m_kernel; //!< The model.
+    const SampleShape m_shape;     //!< Size and classes of the image.
+    const double m_weight;         //!< Weight of the total variation.
+    const double m_observed;       //!< Norm of the observed gradient.
+    std::vector<double> m_label;   //!< Probability of each class: one is 1.
+    std::vector<double> m_byLabel; //!< Derivative by the label, which is not needed.
+    std::vector<double> m_u;       //!< d numbers.
+};
 
 TypeId
 CosineInversion::GetTypeId()
@@ -109,85 +233,34 @@ CosineInversion::DoReconstruct(const Target& target,
                                const SampleShape& shape,
                                FederatedRandom& random) const
 {
-    const std::size_t d = kernel.GetDimension();
     const std::size_t pixels = kernel.GetFeatures();
     InversionResult result;
     result.label = InferLabel(target, kernel);
-    std::vector<double> label(shape.classes);
-    label[result.label] = 1;
-    std::vector<double> u(d);
-    std::vector<double> byLabel(shape.classes);
-    const double observed =
-        std::sqrt(DotProduct(target.gradient.data(), target.gradient.data(), d));
-
-    // u is the gradient G first, then the derivative of 1 - cos(G, g) by G.
-    const auto evaluate = [&](const std::vector<double>& image, std::vector<double>& gradient)
-    {
-        kernel.ComputeSoftGradient(image.data(), label.data(), target.model.data(), u.data());
-        for (std::size_t j = 0; j < d; ++j)
-        {
-            u[j] *= target.known[j];
-        }
-        const double square = DotProduct(u.data(), u.data(), d);
-        const double norms = std::sqrt(square) * observed;
-        double cosine = 0;
-        if (norms == 0) // no direction to compare
-        {
-            std::fill(gradient.begin(), gradient.end(), 0.0);
-        }
-        else
-        {
-            cosine = DotProduct(u.data(), target.gradient.data(), d) / norms;
-            for (std::size_t j = 0; j < d; ++j)
-            {
-                u[j] = u[j] * (cosine / square) - target.gradient[j] / norms;
-            }
-            kernel.ComputeMixedDerivative(
-                u.data(), target.model.data(), gradient.data(), byLabel.data());
-        }
-        return 1 - cosine +
-               m_totalVariation * AddTotalVariation(image, shape, m_totalVariation, gradient);
-    };
-
-    const double decay1 = 0.9; // Adam's, as everywhere
-    const double decay2 = 0.999;
-    double power1 = 1;
-    double power2 = 1;
-    std::vector<double> first(pixels);
-    std::vector<double> second(pixels);
+    Objective objective(target, kernel, shape, result.label, m_totalVariation);
+    Adam adam(pixels);
     std::vector<double> gradient(pixels);
     std::vector<double> image(pixels);
     std::generate(image.begin(), image.end(), [&random]() { return random.Uniform(); });
     result.image = image;
     for (uint64_t t = 0; t < m_iterations; ++t)
     {
-        const double objective = evaluate(image, gradient);
+        const double value = objective.Evaluate(image, gradient);
         ++result.evaluations;
-        if (!std::isfinite(objective) || !std::all_of(gradient.begin(),
-                                                      gradient.end(),
-                                                      [](double x) { return std::isfinite(x); }))
+        if (!std::isfinite(value) || !std::all_of(gradient.begin(),
+                                                  gradient.end(),
+                                                  [](double x) { return std::isfinite(x); }))
         {
             result.diverged = true;
             return result;
         }
-        result.objective = objective;
+        result.objective = value;
         result.image = image;
         double step = m_step;
         for (uint64_t eighths : {3, 5, 7})
         {
             step *= t >= eighths * m_iterations / 8 ? 0.1 : 1;
         }
-        power1 *= decay1;
-        power2 *= decay2;
-        for (std::size_t i = 0; i < pixels; ++i)
-        {
-            const double slope = m_signed ? Sign(gradient[i]) : gradient[i];
-            first[i] = decay1 * first[i] + (1 - decay1) * slope;
-            second[i] = decay2 * second[i] + (1 - decay2) * slope * slope;
-            const double move =
-                first[i] / (1 - power1) / (std::sqrt(second[i] / (1 - power2)) + 1e-8);
-            image[i] = std::clamp(image[i] - step * move, 0.0, 1.0);
-        }
+        adam.Step(gradient, step, m_signed, image);
         ++result.outerIterations;
         ++result.innerIterations;
     }

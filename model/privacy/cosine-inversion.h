@@ -25,6 +25,8 @@ class CosineInversion : public GradientInversion
     static TypeId GetTypeId();
 
   private:
+    class Objective;
+
     InversionResult DoReconstruct(const Target& target,
                                   ModelKernel<double>& kernel,
                                   const SampleShape& shape,

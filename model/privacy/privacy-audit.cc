@@ -193,6 +193,18 @@ PrivacyAudit::Draw(const Prepared& input,
     return samples;
 }
 
+double
+PrivacyAudit::Samples::GetScore(std::size_t sample, const std::vector<double>& normal) const
+{
+    return std::inner_product(normal.begin(), normal.end(), &decoded[sample * normal.size()], 0.0);
+}
+
+double
+PrivacyAudit::Pair::GetMargin(uint64_t hits, uint64_t otherHits) const
+{
+    return GetLowerBound(hits, otherHits, half, alpha) - claimed;
+}
+
 uint64_t
 PrivacyAudit::Count(const Samples& samples,
                     const Choice& choice,
@@ -200,31 +212,16 @@ PrivacyAudit::Count(const Samples& samples,
                     std::size_t end)
 {
     uint64_t hits = 0;
-    const std::size_t dimension = choice.normal.size();
     for (std::size_t i = begin; i < end; ++i)
     {
-        if (choice.isHalfSpace)
-        {
-            const double score = std::inner_product(
-                choice.normal.begin(), choice.normal.end(), &samples.decoded[i * dimension], 0.0);
-            hits += score >= choice.threshold;
-        }
-        else
-        {
-            hits += choice.messages[samples.messages[i]];
-        }
+        hits += choice.isHalfSpace ? samples.GetScore(i, choice.normal) >= choice.threshold
+                                   : choice.messages[samples.messages[i]];
     }
     return hits;
 }
 
 void
-PrivacyAudit::Search(const Samples& first,
-                     const Samples& second,
-                     std::size_t half,
-                     std::size_t kinds,
-                     double alpha,
-                     Choice& choice,
-                     double claimed)
+PrivacyAudit::SearchMessages(const Pair& pair, std::size_t kinds, Choice& choice)
 {
     // Messages that are likelier under the first input come first: an event is some of them from
     // the front. Only where the ratio changes can an event end.
@@ -240,10 +237,10 @@ PrivacyAudit::Search(const Samples& first,
     {
         messages[number].number = number;
     }
-    for (std::size_t i = 0; i < half; ++i)
+    for (std::size_t i = 0; i < pair.half; ++i)
     {
-        ++messages[first.messages[i]].hits;
-        ++messages[second.messages[i]].otherHits;
+        ++messages[pair.first.messages[i]].hits;
+        ++messages[pair.second.messages[i]].otherHits;
     }
     for (auto& message : messages)
     {
@@ -261,11 +258,11 @@ PrivacyAudit::Search(const Samples& first,
         otherHits += messages[i].otherHits;
         if (i + 1 == kinds || messages[i + 1].ratio < messages[i].ratio)
         {
-            const double bound = GetLowerBound(
-                static_cast<uint64_t>(hits), static_cast<uint64_t>(otherHits), half, alpha);
-            if (bound - claimed > choice.margin)
+            const double margin =
+                pair.GetMargin(static_cast<uint64_t>(hits), static_cast<uint64_t>(otherHits));
+            if (margin > choice.margin)
             {
-                choice.margin = bound - claimed;
+                choice.margin = margin;
                 best = i + 1;
             }
         }
@@ -279,46 +276,129 @@ PrivacyAudit::Search(const Samples& first,
             choice.messages[messages[i].number] = true;
         }
     }
+}
 
-    if (!choice.tryHalfSpaces)
-    {
-        return;
-    }
-    // Half-spaces across the line between the inputs, with thresholds at quantiles of what was
-    // seen.
+void
+PrivacyAudit::SearchHalfSpaces(const Pair& pair, Choice& choice)
+{
     constexpr std::size_t THRESHOLDS = 64;
-    const std::size_t dimension = choice.normal.size();
-    std::vector<double> scores[2];
-    for (const Samples* samples : {&first, &second})
+    const auto getScores = [&pair, &choice](const Samples& samples)
     {
-        auto& some = scores[samples == &first ? 0 : 1];
-        some.resize(half);
-        for (std::size_t i = 0; i < half; ++i)
+        std::vector<double> scores(pair.half);
+        for (std::size_t i = 0; i < pair.half; ++i)
         {
-            some[i] = std::inner_product(
-                choice.normal.begin(), choice.normal.end(), &samples->decoded[i * dimension], 0.0);
+            scores[i] = samples.GetScore(i, choice.normal);
         }
-        std::sort(some.begin(), some.end());
-    }
+        std::sort(scores.begin(), scores.end());
+        return scores;
+    };
+    const std::vector<double> scores[2] = {getScores(pair.first), getScores(pair.second)};
     for (const auto& some : scores)
     {
         for (std::size_t k = 0; k < THRESHOLDS; ++k)
         {
-            const double threshold = some[k * half / THRESHOLDS];
+            const double threshold = some[k * pair.half / THRESHOLDS];
             const auto above = [threshold](const std::vector<double>& sorted)
             {
                 return static_cast<uint64_t>(
                     sorted.end() - std::lower_bound(sorted.begin(), sorted.end(), threshold));
             };
-            const double bound = GetLowerBound(above(scores[0]), above(scores[1]), half, alpha);
-            if (bound - claimed > choice.margin)
+            const double margin = pair.GetMargin(above(scores[0]), above(scores[1]));
+            if (margin > choice.margin)
             {
-                choice.margin = bound - claimed;
+                choice.margin = margin;
                 choice.isHalfSpace = true;
                 choice.threshold = threshold;
             }
         }
     }
+}
+
+PrivacyAudit::Choice
+PrivacyAudit::Search(const PrivacyClaim& claim,
+                     const std::vector<Prepared>& prepared,
+                     const std::vector<Samples>& seen,
+                     std::size_t kinds,
+                     double alpha) const
+{
+    const std::size_t half = seen[0].messages.size() / 2;
+    const std::size_t dimension = prepared[0].clipped.size();
+    const bool tryHalfSpaces = SendsFloats() || kinds > half / 16;
+    Choice choice;
+    choice.margin = -INFINITE;
+    for (std::size_t a = 0; a < prepared.size(); ++a)
+    {
+        for (std::size_t b = 0; b < prepared.size(); ++b)
+        {
+            const Input& one = prepared[a].clipped;
+            const Input& other = prepared[b].clipped;
+            if (a == b || one == other)
+            {
+                continue;
+            }
+            const double claimed = GetClaimedEpsilon(claim, one, other);
+            const Pair pair{seen[a], seen[b], half, alpha, std::isnan(claimed) ? 0 : claimed};
+            Choice next = choice;
+            next.first = a;
+            next.second = b;
+            next.normal.resize(dimension);
+            for (std::size_t i = 0; i < dimension; ++i)
+            {
+                const double coordinate = one[i];
+                next.normal[i] = coordinate - other[i];
+            }
+            SearchMessages(pair, kinds, next);
+            if (tryHalfSpaces)
+            {
+                SearchHalfSpaces(pair, next);
+            }
+            if (next.margin > choice.margin)
+            {
+                choice = std::move(next);
+            }
+        }
+    }
+    NS_ABORT_MSG_IF(choice.normal.empty(), "PrivacyAudit: all inputs are the same");
+    return choice;
+}
+
+bool
+PrivacyAudit::ExceedsClaim(const PrivacyClaim& claim,
+                           const std::vector<Input>& inputs,
+                           const std::vector<Prepared>& prepared,
+                           double& exact) const
+{
+    exact = UNKNOWN;
+    double largestExcess = -INFINITE;
+    bool exceeds = false;
+    bool allKnown = true;
+    for (std::size_t a = 0; a < inputs.size(); ++a)
+    {
+        for (std::size_t b = a + 1; b < inputs.size(); ++b)
+        {
+            if (prepared[a].clipped == prepared[b].clipped)
+            {
+                continue;
+            }
+            const double claimed =
+                GetClaimedEpsilon(claim, prepared[a].clipped, prepared[b].clipped);
+            const double allowed = std::isnan(claimed) ? 0 : claimed;
+            const double loss = GetExactLoss(inputs[a], inputs[b]);
+            allKnown = allKnown && !std::isnan(loss);
+            // Claims and losses are computed in doubles: allow for their rounding.
+            exceeds = exceeds || loss > allowed * (1 + 1e-9) + 1e-15;
+            if (loss - allowed > largestExcess)
+            {
+                largestExcess = loss - allowed;
+                exact = loss;
+            }
+        }
+    }
+    if (!allKnown && exact != INFINITE)
+    {
+        exact = UNKNOWN;
+    }
+    return exceeds;
 }
 
 PrivacyAuditResult
@@ -348,57 +428,8 @@ PrivacyAudit::Run(const std::vector<Input>& inputs,
     }
 
     PrivacyAuditResult result{};
-    result.exact = UNKNOWN;
-    double largestExcess = -INFINITE;
-    bool exceeds = false;
-    bool allKnown = true;
-    Choice choice;
-    choice.margin = -INFINITE;
-    choice.tryHalfSpaces = SendsFloats() || numbers.size() > half / 16;
-    for (std::size_t a = 0; a < inputs.size(); ++a)
-    {
-        for (std::size_t b = 0; b < inputs.size(); ++b)
-        {
-            if (a == b || prepared[a].clipped == prepared[b].clipped)
-            {
-                continue;
-            }
-            const double claimed =
-                GetClaimedEpsilon(claim, prepared[a].clipped, prepared[b].clipped);
-            const double allowed = std::isnan(claimed) ? 0 : claimed;
-            if (a < b)
-            {
-                const double exact = GetExactLoss(inputs[a], inputs[b]);
-                allKnown = allKnown && !std::isnan(exact);
-                // Claims and losses are computed in doubles: allow for their rounding.
-                exceeds = exceeds || exact > allowed * (1 + 1e-9) + 1e-15;
-                if (exact - allowed > largestExcess)
-                {
-                    largestExcess = exact - allowed;
-                    result.exact = exact;
-                }
-            }
-            Choice next = choice;
-            next.first = a;
-            next.second = b;
-            next.normal.resize(dimension);
-            for (std::size_t i = 0; i < dimension; ++i)
-            {
-                const double one = prepared[a].clipped[i];
-                next.normal[i] = one - prepared[b].clipped[i];
-            }
-            Search(seen[a], seen[b], half, numbers.size(), alpha, next, allowed);
-            if (next.margin > choice.margin)
-            {
-                choice = std::move(next);
-            }
-        }
-    }
-    NS_ABORT_MSG_IF(choice.normal.empty(), "PrivacyAudit: all inputs are the same");
-    if (!allKnown && result.exact != INFINITE)
-    {
-        result.exact = UNKNOWN;
-    }
+    const bool exceeds = ExceedsClaim(claim, inputs, prepared, result.exact);
+    const Choice choice = Search(claim, prepared, seen, numbers.size(), alpha);
     result.first = choice.first;
     result.second = choice.second;
     result.claimed =

@@ -134,8 +134,32 @@ class PrivacyAudit
     /** What was seen of an input. */
     struct Samples
     {
+        /**
+         * @param sample A sample.
+         * @param normal Normal of a half-space, as many numbers as the update has coordinates.
+         * @return normal * x for the decoded update x of the sample.
+         */
+        double GetScore(std::size_t sample, const std::vector<double>& normal) const;
+
         std::vector<uint32_t> messages; //!< Number of each sample's message, equal for equal ones.
         std::vector<float> decoded;     //!< The decoded updates, one after the other.
+    };
+
+    /** Two inputs between which an event is searched. */
+    struct Pair
+    {
+        /**
+         * @param hits How often an event was seen under the first input.
+         * @param otherHits How often under the second one.
+         * @return by how much the epsilon that the event proves is above what is claimed.
+         */
+        double GetMargin(uint64_t hits, uint64_t otherHits) const;
+
+        const Samples& first;  //!< Samples of the input under which the event is the more likely.
+        const Samples& second; //!< Samples of the other one.
+        std::size_t half;      //!< How many samples of each are for the search.
+        double alpha;          //!< Probability of error.
+        double claimed;        //!< The epsilon claimed for the pair, 0 if none is.
     };
 
     /** What the search chose. */
@@ -143,7 +167,6 @@ class PrivacyAudit
     {
         std::size_t first = 0;      //!< The input under which the event is the more likely one.
         std::size_t second = 1;     //!< The other input.
-        bool tryHalfSpaces = false; //!< Whether to look for half-spaces too.
         bool isHalfSpace = false;   //!< Which kind of event it is.
         std::vector<bool> messages; //!< The messages of the event, by number.
         std::vector<double> normal; //!< Half-space: normal * x >= threshold.
@@ -196,23 +219,50 @@ class PrivacyAudit
                           std::size_t end);
 
     /**
-     * Look for an event that is likelier under one input than under another.
-     * @param first Samples of the input.
-     * @param second Samples of the other one.
-     * @param half How many samples are for the search.
+     * Look for a set of messages that is likelier under one input than under another.
+     * @param pair The inputs.
+     * @param kinds How many different messages there are.
+     * @param [in,out] choice The margin to improve on; the event, if there is a better one.
+     */
+    static void SearchMessages(const Pair& pair, std::size_t kinds, Choice& choice);
+
+    /**
+     * Look for a half-space across the line between the inputs, with thresholds at quantiles of
+     * what was seen.
+     * @param pair The inputs.
+     * @param [in,out] choice The normal, and the margin to improve on; the event, if there is a
+     * better one.
+     */
+    static void SearchHalfSpaces(const Pair& pair, Choice& choice);
+
+    /**
+     * Look for the pair of inputs and the event that contradict the claim most.
+     * @param claim What is claimed.
+     * @param prepared What the device does with each input.
+     * @param seen What was seen of each of them; the first half is looked at.
      * @param kinds How many different messages there are.
      * @param alpha Probability of error.
-     * @param [in,out] choice The pair, the normal of half-spaces and the margin to improve on,
-     * which includes `claimed`; the event, if there is a better one.
-     * @param claimed What is claimed for the pair, 0 if nothing is.
+     * @return the pair and the event.
      */
-    static void Search(const Samples& first,
-                       const Samples& second,
-                       std::size_t half,
-                       std::size_t kinds,
-                       double alpha,
-                       Choice& choice,
-                       double claimed);
+    Choice Search(const PrivacyClaim& claim,
+                  const std::vector<Prepared>& prepared,
+                  const std::vector<Samples>& seen,
+                  std::size_t kinds,
+                  double alpha) const;
+
+    /**
+     * Compare the exact losses of all pairs of inputs with what is claimed.
+     * @param claim What is claimed.
+     * @param inputs The inputs.
+     * @param prepared What the device does with each of them.
+     * @param [out] exact The loss that is furthest above what is claimed; NaN if a loss is not
+     * known and none is infinite.
+     * @return whether a loss is above what is claimed.
+     */
+    bool ExceedsClaim(const PrivacyClaim& claim,
+                      const std::vector<Input>& inputs,
+                      const std::vector<Prepared>& prepared,
+                      double& exact) const;
 
     Device m_device;           //!< The device.
     UpdateSettings m_settings; //!< How it prepares its updates; points to its parts.
