@@ -247,6 +247,7 @@ set(federated_test_sources
     test/gradient-inversion-test.cc
     test/hostile-federation-test.cc
     test/image-test.cc
+    test/layers-test.cc
     test/learning-task-test.cc
     test/local-trainer-test.cc
     test/message-bodies-test.cc
