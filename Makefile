@@ -30,7 +30,7 @@ help:
 	@echo 'make data          get MNIST into data/mnist'
 	@echo 'make bench         install, build and run the benchmarks'
 	@echo 'make format        format the sources (format-check: only say what is not formatted)'
-	@echo 'make lint          cppcheck and clang-tidy'
+	@echo 'make lint          cppcheck and clang-tidy (CHANGED=1: clang-tidy only on what a change concerns)'
 	@echo 'make docs          the documentation as web pages, in build/doc'
 	@echo 'make clean         remove what was built'
 	@echo 'Options: SANITIZE=address|thread  WERROR=OFF  NATIVE=OFF  JOBS=$(JOBS)'
@@ -88,7 +88,7 @@ format-check:
 lint:
 	@tools/install-dependencies build test bench lint
 	$(CONFIGURE)
-	tools/lint $(BUILD) $(JOBS)
+	tools/lint $(if $(CHANGED),--changed) $(BUILD) $(JOBS)
 
 docs:
 	@tools/install-dependencies docs
