@@ -3,6 +3,7 @@ set(federated_sources
     helper/federated-attack-options.cc
     helper/federated-command-line.cc
     helper/federated-helper.cc
+    helper/federated-neighbors.cc
     helper/federated-output-file.cc
     helper/federated-progress.cc
     helper/federated-quantizers.cc
@@ -105,6 +106,7 @@ set(federated_headers
     helper/federated-attack-options.h
     helper/federated-command-line.h
     helper/federated-helper.h
+    helper/federated-neighbors.h
     helper/federated-output-file.h
     helper/federated-progress.h
     helper/federated-quantizers.h

@@ -190,10 +190,7 @@ main(int argc, char* argv[])
     }
     std::string error;
     const FederatedData loaded = FederatedData::LoadDirectory(data, error);
-    if (!loaded.train)
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(loaded.train != nullptr, error);
     const FederatedDataset& train = *loaded.train;
     const SampleShape shape{train.GetRows(), train.GetColumns(), train.GetClasses()};
 
@@ -208,15 +205,11 @@ main(int argc, char* argv[])
     const auto quantizer = options.MakeQuantizer(kernel->GetDimension());
     const auto interval = options.MakeInterval();
     const auto attack = options.MakeAttack();
-    if (!attack->IsApplicable(*kernel))
-    {
-        cmd.Fail("--attack=" + options.attack + " does not work on --model=" + modelName + ".");
-    }
-    if (std::size_t{nets} * images > train.GetSize())
-    {
-        cmd.Fail("--nets=" + std::to_string(nets) + " times --images=" + std::to_string(images) +
-                 " is more than the data has.");
-    }
+    cmd.Require(attack->IsApplicable(*kernel),
+                "--attack=" + options.attack + " does not work on --model=" + modelName + ".");
+    cmd.Require(std::size_t{nets} * images <= train.GetSize(),
+                "--nets=" + std::to_string(nets) + " times --images=" + std::to_string(images) +
+                    " is more than the data has.");
 
     auto stream = CreateObject<UniformRandomVariable>();
     stream->SetStream(FederatedStreams::TOOL);
@@ -285,10 +278,7 @@ main(int argc, char* argv[])
     }
     FederatedOutputFile picture(output + ".png");
     sheet.WritePng(picture.GetStream());
-    if (!table.Commit(error) || !picture.Commit(error))
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(table.Commit(error) && picture.Commit(error), error);
     const auto count = static_cast<double>(attacks.size());
     FederatedResultLine result;
     result.AddCount("attacks", attacks.size());

@@ -249,10 +249,7 @@ main(int argc, char* argv[])
                   << std::endl;
     }
     std::string error;
-    if (!file.Commit(error))
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(file.Commit(error), error);
     FederatedResultLine result;
     result.AddCount("rows", cases.size());
     result.AddCount("falsified", verdicts[PrivacyAuditResult::FALSIFIED]);

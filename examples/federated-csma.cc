@@ -21,13 +21,12 @@
  *    federated-csma --devices=40 --loss=0.05 --output=csma
  */
 
-#include "ns3/arp-cache.h"
 #include "ns3/csma-helper.h"
 #include "ns3/data-rate.h"
 #include "ns3/error-model.h"
 #include "ns3/federated-command-line.h"
-#include "ns3/federated-header.h"
 #include "ns3/federated-helper.h"
+#include "ns3/federated-neighbors.h"
 #include "ns3/federated-port.h"
 #include "ns3/federated-scenario-options.h"
 #include "ns3/federated-streams.h"
@@ -35,8 +34,6 @@
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
-#include "ns3/ipv4-interface.h"
-#include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/pointer.h"
 #include "ns3/simulator.h"
@@ -44,42 +41,7 @@
 #include "ns3/trace-helper.h"
 #include "ns3/uinteger.h"
 
-#include <iostream>
-
 using namespace ns3;
-
-namespace
-{
-
-uint64_t g_updateDrops = 0; // messages of updates that the error model took
-
-/** Count a frame that got lost, if it is a part of an update in UDP over IPv4 over Ethernet. */
-void
-CountDrop(Ptr<const Packet> packet)
-{
-    const uint32_t before = 14 + 20 + 8;
-    uint8_t bytes[before + FederatedHeader::FIXED_SIZE];
-    const uint32_t size = packet->CopyData(bytes, sizeof(bytes));
-    if (size > before &&
-        FederatedHeader::PeekType(bytes + before, size - before) == FederatedHeader::UPDATE)
-    {
-        ++g_updateDrops;
-    }
-}
-
-/** Let a node know the hardware address of another for ever, so that no ARP gets lost. */
-void
-Introduce(const Ptr<NetDevice>& to, const Ptr<NetDevice>& who, const Ipv4Address& address)
-{
-    const auto ipv4 = to->GetNode()->GetObject<Ipv4L3Protocol>();
-    const auto interface =
-        ipv4->GetInterface(static_cast<uint32_t>(ipv4->GetInterfaceForDevice(to)));
-    ArpCache::Entry* entry = interface->GetArpCache()->Add(address);
-    entry->SetMacAddress(who->GetAddress());
-    entry->MarkPermanent();
-}
-
-} // namespace
 
 int
 main(int argc, char* argv[])
@@ -98,17 +60,12 @@ main(int argc, char* argv[])
     cmd.ParseOrExit(argc, argv);
     options.ReadOrExit(cmd);
     const std::string& output = options.output;
-    if (options.noise == "snr")
-    {
-        cmd.Fail("Option --noise=snr needs radios; a wire has no SNR.");
-    }
-    if ((pcap || ascii) && output.empty())
-    {
-        cmd.Fail("Options --pcap and --ascii need --output=PREFIX.");
-    }
+    cmd.Require(options.noise != "snr", "Option --noise=snr needs radios; a wire has no SNR.");
+    cmd.Require(!(pcap || ascii) || !output.empty(),
+                "Options --pcap and --ascii need --output=PREFIX.");
 
     FederatedHelper federation;
-    options.SetUp(federation, cmd);
+    options.SetUp(federation, cmd); // reads the data, makes the nodes of the devices
     const InetSocketAddress group(Ipv4Address("239.1.1.1"), FederatedPort::DEVICE);
     federation.SetCenterAttribute("Downlink", StringValue("multicast"));
     federation.SetCenterAttribute("MulticastGroup", AddressValue(group));
@@ -136,14 +93,18 @@ main(int argc, char* argv[])
     for (uint32_t i = 0; i + 1 < nodes.GetN(); ++i)
     {
         probe->AddDevice(i, interfaces.GetAddress(i + 1));
-        Introduce(ports.Get(0), ports.Get(i + 1), interfaces.GetAddress(i + 1));
-        Introduce(ports.Get(i + 1), ports.Get(0), interfaces.GetAddress(0));
+        // No ARP, which could be lost.
+        const auto there = ports.Get(i + 1);
+        FederatedNeighbors::Add(ports.Get(0), interfaces.GetAddress(i + 1), there->GetAddress());
+        FederatedNeighbors::Add(there, interfaces.GetAddress(0), ports.Get(0)->GetAddress());
     }
     federation.SetProbe(probe);
     federation.Install(center.Get(0),
                        InetSocketAddress(interfaces.GetAddress(0), FederatedPort::CENTER));
-    federation.EnableProgress();
-    federation.StopWhenFinished();
+    std::string error;
+    cmd.Require(federation.EnableOutput(output, error), error);
+    const uint32_t headers = 14 + 20 + 8; // Ethernet, IPv4, UDP
+    uint64_t updateDrops = 0;             // messages of updates that the error model took
     if (loss > 0)
     {
         auto errors = CreateObject<RateErrorModel>();
@@ -151,12 +112,8 @@ main(int argc, char* argv[])
         errors->SetRate(loss);
         errors->AssignStreams(FederatedStreams::ERROR_MODEL);
         ports.Get(0)->SetAttribute("ReceiveErrorModel", PointerValue(errors));
-        ports.Get(0)->TraceConnectWithoutContext("PhyRxDrop", MakeCallback(&CountDrop));
-    }
-    std::string error;
-    if (!output.empty() && !federation.EnableTraces(output, error))
-    {
-        cmd.Fail(error);
+        ports.Get(0)->TraceConnectWithoutContext(
+            "PhyRxDrop", MakeBoundCallback(&FederatedHelper::CountUpdate, &updateDrops, headers));
     }
     if (pcap)
     {
@@ -169,18 +126,13 @@ main(int argc, char* argv[])
 
     Simulator::Run();
     const auto traces = federation.GetTraceWriter();
-    if (!traces->IsComplete(error))
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(traces->IsComplete(error), error);
     FederatedResultLine result = traces->GetResult();
     result.AddText("algorithm", options.algorithm);
     result.AddReal("bit_budget", traces->GetLastRound().bitBudget);
     result.AddCount("sent_fragments", traces->GetSentFragments());
     result.AddCount("received_fragments", traces->GetReceivedFragments());
-    result.AddCount("update_drops", g_updateDrops);
-    federation.PrintPrivacy(std::cerr);
-    Simulator::Destroy();
-    result.Print(std::cout);
+    result.AddCount("update_drops", updateDrops);
+    federation.Finish(result);
     return 0;
 }

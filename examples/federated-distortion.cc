@@ -111,10 +111,7 @@ main(int argc, char* argv[])
         std::cerr << "b = " << bits << " done\n";
     }
     std::string error;
-    if (!file.Commit(error))
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(file.Commit(error), error);
     FederatedResultLine result;
     result.AddCount("rows", rows);
     result.AddReal("largest_mc_error", largestError);

@@ -403,33 +403,24 @@ main(int argc, char* argv[])
     {
         ReadDistances(distanceText, distances);
     }
-    if (!FederatedWifiHelper::ReadFading(fading, setting.fading))
-    {
-        cmd.Fail("Option --fading is '" + fading +
-                 "', not none, rayleigh or nakagami:m with m from 0.5 to 1000.");
-    }
+    cmd.Require(FederatedWifiHelper::ReadFading(fading, setting.fading),
+                "Option --fading is '" + fading +
+                    "', not none, rayleigh or nakagami:m with m from 0.5 to 1000.");
     std::string error;
     setting.data = FederatedData::LoadDirectory(data, error);
-    if (!setting.data.train)
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(setting.data.train != nullptr, error);
     const FederatedDataset& train = *setting.data.train;
     setting.shape = {train.GetRows(), train.GetColumns(), train.GetClasses()};
     setting.model = CreateObjectWithAttributes<LeNetModel>("InitialRange", DoubleValue(0.5));
     const auto kernel = setting.model->CreateDoubleKernel(setting.shape);
     setting.dimension = kernel->GetDimension();
     const auto attack = options.MakeAttack();
-    if (!attack->IsApplicable(*kernel))
-    {
-        cmd.Fail("Option --attack=" + options.attack + " does not work on a LeNet.");
-    }
+    cmd.Require(attack->IsApplicable(*kernel),
+                "Option --attack=" + options.attack + " does not work on a LeNet.");
     const uint32_t largest = local == "one" ? 1 : 10;
-    if (setting.devices * largest * largest > train.GetSize())
-    {
-        cmd.Fail("Option --devices=" + std::to_string(setting.devices) +
-                 " needs more images than the data has.");
-    }
+    cmd.Require(setting.devices * largest * largest <= train.GetSize(),
+                "Option --devices=" + std::to_string(setting.devices) +
+                    " needs more images than the data has.");
 
     FederatedOutputFile table(output + ".csv");
     table.GetStream() << "distance_m,quantizer,bits,interval,epsilon,attack,encrypted,steps,batch,"
@@ -502,10 +493,7 @@ main(int argc, char* argv[])
             rows.push_back(std::move(row));
         }
     }
-    if (!table.Commit(error))
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(table.Commit(error), error);
     std::cerr << "privacy, whoever listens: " << GetClaimName(rows[0].claim.kind) << ": "
               << rows[0].claim.reason << '\n';
     FederatedResultLine result; // of the first row

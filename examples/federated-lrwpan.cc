@@ -25,6 +25,7 @@
 #include "ns3/double.h"
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-helper.h"
+#include "ns3/federated-neighbors.h"
 #include "ns3/federated-port.h"
 #include "ns3/federated-scenario-options.h"
 #include "ns3/global-value.h"
@@ -32,10 +33,7 @@
 #include "ns3/inet6-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv6-address-helper.h"
-#include "ns3/ipv6-interface.h"
-#include "ns3/ipv6-l3-protocol.h"
 #include "ns3/lr-wpan-helper.h"
-#include "ns3/ndisc-cache.h"
 #include "ns3/propagation-delay-model.h"
 #include "ns3/propagation-loss-model.h"
 #include "ns3/simulator.h"
@@ -43,8 +41,6 @@
 #include "ns3/sixlowpan-helper.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
-
-#include <iostream>
 
 using namespace ns3;
 
@@ -83,18 +79,6 @@ MakePan(Helper& helper, const NetDeviceContainer& radios, long)
     helper.AssociateToPan(radios, 1);
 }
 
-/** Let a node know the hardware address of another for ever: no neighbor is ever asked for. */
-void
-Introduce(const Ptr<NetDevice>& to, const Ptr<NetDevice>& who, const Ipv6Address& address)
-{
-    const auto ipv6 = to->GetNode()->GetObject<Ipv6L3Protocol>();
-    const auto interface =
-        ipv6->GetInterface(static_cast<uint32_t>(ipv6->GetInterfaceForDevice(to)));
-    NdiscCache::Entry* entry = interface->GetNdiscCache()->Add(address);
-    entry->SetMacAddress(who->GetAddress());
-    entry->MarkPermanent();
-}
-
 } // namespace
 
 int
@@ -116,18 +100,13 @@ main(int argc, char* argv[])
     cmd.ParseOrExit(argc, argv);
     options.ReadOrExit(cmd);
     const std::string& output = options.output;
-    if (options.noise == "snr")
-    {
-        cmd.Fail("Option --noise=snr needs the SNR of the links, which is not measured here.");
-    }
-    if (pcap && output.empty())
-    {
-        cmd.Fail("Option --pcap needs --output=PREFIX.");
-    }
+    cmd.Require(options.noise != "snr",
+                "Option --noise=snr needs the SNR of the links, which is not measured here.");
+    cmd.Require(!pcap || !output.empty(), "Option --pcap needs --output=PREFIX.");
 
     FederatedHelper federation;
     federation.SetTaskAttribute("Model", StringValue("ns3::LogisticModel"));
-    options.SetUp(federation, cmd);
+    options.SetUp(federation, cmd); // reads the data, makes the nodes of the devices
     federation.SetCenterAttribute("JoinTimeout", StringValue("1min"));
     // With backoff and acknowledgments the radio carries 100 kb/s of messages; the center sends the
     // model to others while a device sends its update.
@@ -173,20 +152,17 @@ main(int argc, char* argv[])
     for (uint32_t i = 0; i + 1 < nodes.GetN(); ++i)
     {
         probe->AddDevice(i, interfaces.GetAddress(i + 1, 1));
-        Introduce(ports.Get(0), ports.Get(i + 1), interfaces.GetAddress(i + 1, 1));
-        Introduce(ports.Get(i + 1), ports.Get(0), interfaces.GetAddress(0, 1));
+        // No neighbor is ever asked for.
+        const auto there = ports.Get(i + 1);
+        FederatedNeighbors::Add(ports.Get(0), interfaces.GetAddress(i + 1, 1), there->GetAddress());
+        FederatedNeighbors::Add(there, interfaces.GetAddress(0, 1), ports.Get(0)->GetAddress());
     }
     federation.SetProbe(probe);
     federation.Install(center.Get(0),
                        Inet6SocketAddress(interfaces.GetAddress(0, 1), FederatedPort::CENTER));
     federation.GetCenter()->TraceConnectWithoutContext("RoundEnd", MakeCallback(&CountUpdates));
-    federation.EnableProgress();
-    federation.StopWhenFinished();
     std::string error;
-    if (!output.empty() && !federation.EnableTraces(output, error))
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(federation.EnableOutput(output, error), error);
     if (pcap)
     {
         GlobalValue::Bind("ChecksumEnabled", BooleanValue(true)); // else frames look damaged
@@ -195,16 +171,11 @@ main(int argc, char* argv[])
 
     Simulator::Run();
     const auto traces = federation.GetTraceWriter();
-    if (!traces->IsComplete(error))
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(traces->IsComplete(error), error);
     FederatedResultLine result = traces->GetResult();
     result.AddText("algorithm", options.algorithm);
     result.AddCount("granted_updates", g_granted);
     result.AddCount("complete_updates", g_complete);
-    federation.PrintPrivacy(std::cerr);
-    Simulator::Destroy();
-    result.Print(std::cout);
+    federation.Finish(result);
     return 0;
 }

@@ -37,7 +37,6 @@
 #include "ns3/simulator.h"
 
 #include <cmath>
-#include <iostream>
 #include <string>
 
 using namespace ns3;
@@ -71,19 +70,15 @@ main(int argc, char* argv[])
     cmd.ParseOrExit(argc, argv);
     options.ReadOrExit(cmd);
     const std::string& output = options.output;
-    if ((pcap || flowmon) && output.empty())
-    {
-        cmd.Fail("Options --pcap and --flowmon need --output=PREFIX.");
-    }
+    cmd.Require(!(pcap || flowmon) || !output.empty(),
+                "Options --pcap and --flowmon need --output=PREFIX.");
 
     FederatedHelper federation;
-    options.SetUp(federation, cmd);
+    options.SetUp(federation, cmd); // reads the data, makes the nodes of the devices
     const NodeContainer devices = federation.GetNodes();
-    if (devices.GetN() > FederatedLteHelper::MAX_DEVICES)
-    {
-        cmd.Fail("An LTE cell has at most " + std::to_string(FederatedLteHelper::MAX_DEVICES) +
-                 " devices, not " + std::to_string(devices.GetN()) + ".");
-    }
+    cmd.Require(devices.GetN() <= FederatedLteHelper::MAX_DEVICES,
+                "An LTE cell has at most " + std::to_string(FederatedLteHelper::MAX_DEVICES) +
+                    " devices, not " + std::to_string(devices.GetN()) + ".");
     FederatedLteHelper lte;
     lte.SetPathLossExponent(options.exponent);
     lte.SetResourceBlocks(static_cast<uint16_t>(std::stoul(width)));
@@ -97,13 +92,8 @@ main(int argc, char* argv[])
     federation.SetCenterAttribute("MeasuredSlots", BooleanValue(true));
     federation.Install(lte.GetCenter(),
                        InetSocketAddress(lte.GetCenterAddress(), FederatedPort::CENTER));
-    federation.EnableProgress();
-    federation.StopWhenFinished();
     std::string error;
-    if (!output.empty() && !federation.EnableTraces(output, error))
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(federation.EnableOutput(output, error), error);
     if (pcap)
     {
         PointToPointHelper().EnablePcap(output, NetDeviceContainer(lte.GetCenterPort()));
@@ -114,10 +104,7 @@ main(int argc, char* argv[])
 
     Simulator::Run();
     const auto traces = federation.GetTraceWriter();
-    if (!traces->IsComplete(error))
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(traces->IsComplete(error), error);
     if (monitor)
     {
         monitor->SerializeToXmlFile(output + "-flowmon.xml", false, false);
@@ -128,8 +115,6 @@ main(int argc, char* argv[])
     result.AddReal("mean_snr_db", 10 * std::log10(last.meanSnr));
     result.AddReal("bit_budget", last.bitBudget);
     result.AddReal("same_cell_epsilon", last.sameCellEpsilon);
-    federation.PrintPrivacy(std::cerr);
-    Simulator::Destroy();
-    result.Print(std::cout);
+    federation.Finish(result);
     return 0;
 }

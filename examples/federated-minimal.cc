@@ -26,8 +26,6 @@
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
-#include <iostream>
-
 using namespace ns3;
 
 int
@@ -70,8 +68,6 @@ main(int argc, char* argv[])
     federation.StopWhenFinished();
 
     Simulator::Run();
-    federation.PrintPrivacy(std::cerr);
-    Simulator::Destroy();
-    federation.GetTraceWriter()->GetResult().Print(std::cout);
+    federation.Finish(federation.GetTraceWriter()->GetResult());
     return 0;
 }

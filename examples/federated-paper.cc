@@ -22,84 +22,53 @@
  *    federated-paper --algorithm=alg1 --output=results/alg1
  */
 
-#include "ns3/double.h"
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-port.h"
+#include "ns3/federated-scenario-options.h"
 #include "ns3/federated-star-helper.h"
 #include "ns3/inet-socket-address.h"
-#include "ns3/pointer.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <ctime>
 #include <iostream>
-#include <sstream>
 
 using namespace ns3;
 
 int
 main(int argc, char* argv[])
 {
-    std::string profile = "sound";
-    std::string algorithm = "fwo-cso";
-    double epsilon = 1e-6;
-    double sigma1 = 6.25e-4;
-    double sigma2 = 0.125;
-    uint32_t rounds = 20;
-    uint32_t devices = 100;
-    uint32_t participants = 10;
-    uint32_t threads = 0;
-    std::string data = "data/mnist";
-    std::string output;
+    FederatedScenarioOptions options;
+    options.devices = 100;
+    options.rounds = 20;
+    options.deadline = Hours(1);
+    options.noise = "fixed";
     FederatedCommandLine cmd(__FILE__, "The paper's learning experiment, over ideal links.");
-    cmd.AddChoice("profile", "How the paper is read", profile, FederatedHelper::GetProfiles());
-    cmd.AddChoice("algorithm", "What is run", algorithm, FederatedHelper::GetAlgorithms());
-    cmd.AddReal("epsilon", "Same-cell epsilon of a coordinate", epsilon, 1e-12, 100);
-    cmd.AddReal("sigma1", "Standard deviation of the noise, 2-bit devices", sigma1, 0, 1e6);
-    cmd.AddReal("sigma2", "Standard deviation of the noise, 4-bit devices", sigma2, 0, 1e6);
-    cmd.AddCount("rounds", "Number of rounds", rounds, 1, 1000000);
-    cmd.AddCount("devices", "Number of devices, half of them with 2 bits", devices, 2, 1000);
-    cmd.AddCount("participants", "Devices that take part in a round", participants, 2, 1000);
-    cmd.AddCount("threads", "Threads that train and evaluate, 0 for all cores", threads, 0, 1024);
-    cmd.AddData(data);
-    cmd.AddOutput(output);
+    cmd.AddChoice(
+        "profile", "How the paper is read", options.profile, FederatedHelper::GetProfiles());
+    cmd.AddChoice("algorithm", "What is run", options.algorithm, FederatedHelper::GetAlgorithms());
+    cmd.AddReal("epsilon", "Same-cell epsilon of a coordinate", options.epsilon, 1e-12, 100);
+    cmd.AddReal("sigma1", "Standard deviation of the noise, 2-bit devices", options.sigma1, 0, 1e6);
+    cmd.AddReal("sigma2", "Standard deviation of the noise, 4-bit devices", options.sigma2, 0, 1e6);
+    cmd.AddCount("rounds", "Number of rounds", options.rounds, 1, 1000000);
+    cmd.AddCount(
+        "devices", "Number of devices, half of them with 2 bits", options.devices, 2, 1000);
+    cmd.AddCount(
+        "participants", "Devices that take part in a round", options.participants, 2, 1000);
+    cmd.AddCount(
+        "threads", "Threads that train and evaluate, 0 for all cores", options.threads, 0, 1024);
+    cmd.AddData(options.data);
+    cmd.AddOutput(options.output);
     cmd.ParseOrExit(argc, argv);
+    options.budget = std::to_string(3 * options.participants);
+    options.ReadOrExit(cmd);
 
-    std::string error;
-    const FederatedData sets = FederatedData::LoadDirectory(data, error);
-    if (!sets.train)
-    {
-        cmd.Fail(error);
-    }
-    NodeContainer coarse(devices / 2);
-    NodeContainer fine(devices - devices / 2);
     FederatedHelper federation;
-    federation.SetProfile(profile);
-    federation.SetAlgorithm(algorithm);
-    federation.SetEpsilon(epsilon);
-    federation.AddGroup(coarse, 2);
-    federation.AddGroup(fine, 4);
-    federation.SetData(sets);
-    federation.SetTaskAttribute("Threads", UintegerValue(threads));
-    std::ostringstream sigmas;
-    sigmas.precision(17);
-    sigmas << sigma1 << ',' << sigma2;
-    federation.SetCenterAttribute("LinkNoise",
-                                  StringValue("ns3::FixedLinkNoise[Sigmas=" + sigmas.str() + "]"));
-    federation.SetCenterAttribute(
-        "BitBudget",
-        StringValue("ns3::FixedBitBudget[Bits=" + std::to_string(3 * participants) + "]"));
-    federation.SetCenterAttribute("Participants", UintegerValue(participants));
-    federation.SetCenterAttribute("Rounds", UintegerValue(rounds));
-    federation.SetCenterAttribute("Deadline", StringValue("1h"));
+    options.SetUp(federation, cmd); // reads the data, makes the nodes of the devices
     federation.SetCenterAttribute("DownlinkRate", StringValue("100Mbps"));
     federation.SetCenterAttribute("UplinkRate", StringValue("100Mbps"));
-    if (!federation.Check(error))
-    {
-        cmd.Fail(error);
-    }
     const uint32_t mtu = 9000;
     const uint32_t fragmentSize = mtu - 20 - 8; // behind the headers of IPv4 and UDP
     federation.SetCenterAttribute("FragmentSize", UintegerValue(fragmentSize));
@@ -107,31 +76,22 @@ main(int argc, char* argv[])
 
     FederatedStarHelper star;
     star.SetMtu(mtu);
-    star.Install(NodeContainer(coarse, fine), 0);
+    star.Install(federation.GetNodes(), 0);
     federation.Install(star.GetCenter(),
                        InetSocketAddress(star.GetCenterAddress(), FederatedPort::CENTER));
-    federation.EnableProgress();
-    federation.StopWhenFinished();
-    if (!output.empty() && !federation.EnableTraces(output, error, false))
-    {
-        cmd.Fail(error);
-    }
+    std::string error;
+    cmd.Require(federation.EnableOutput(options.output, error, false), error);
 
     Simulator::Run();
     const auto traces = federation.GetTraceWriter();
-    if (!traces->IsComplete(error))
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(traces->IsComplete(error), error);
     FederatedResultLine result = traces->GetResult();
-    result.AddText("profile", profile);
-    result.AddText("algorithm", algorithm);
+    result.AddText("profile", options.profile);
+    result.AddText("algorithm", options.algorithm);
     result.AddReal("same_cell_epsilon", traces->GetLastRound().sameCellEpsilon);
     std::cerr << "processor time: training " << federation.GetTask()->GetTrainingSeconds()
               << " s, evaluation " << federation.GetTask()->GetEvaluationSeconds() << " s, all "
               << static_cast<double>(std::clock()) / CLOCKS_PER_SEC << " s\n";
-    federation.PrintPrivacy(std::cerr);
-    Simulator::Destroy();
-    result.Print(std::cout);
+    federation.Finish(result);
     return 0;
 }

@@ -46,7 +46,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iostream>
 
 using namespace ns3;
 
@@ -107,35 +106,25 @@ main(int argc, char* argv[])
     cmd.AddOutput(output);
     cmd.ParseOrExit(argc, argv);
     double gain = 0;
-    if (decoder != "bayes" && decoder != "unbiased" &&
-        (decoder.compare(0, 5, "gain:") != 0 ||
-         !FederatedNumber::ReadReal(decoder.substr(5), gain) || !(gain > 0)))
-    {
-        cmd.Fail("Option --decoder is '" + decoder +
-                 "', not bayes, unbiased or gain:x with x > 0.");
-    }
+    cmd.Require(decoder == "bayes" || decoder == "unbiased" ||
+                    (decoder.compare(0, 5, "gain:") == 0 &&
+                     FederatedNumber::ReadReal(decoder.substr(5), gain) && gain > 0),
+                "Option --decoder is '" + decoder + "', not bayes, unbiased or gain:x with x > 0.");
     if (participants == 0)
     {
         participants = std::max(1U, devices / 10);
     }
-    if (participants > devices)
-    {
-        cmd.Fail("Option --participants is " + std::to_string(participants) +
-                 ", more than there are devices.");
-    }
+    cmd.Require(participants <= devices,
+                "Option --participants is " + std::to_string(participants) +
+                    ", more than there are devices.");
     std::string error;
     FederatedData sets = FederatedData::LoadDirectory(data, error);
-    if (!sets.train)
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(sets.train != nullptr, error);
     const uint32_t rows = sets.train->GetRows();
     const uint32_t columns = sets.train->GetColumns();
-    if (rows % pool != 0 || columns % pool != 0)
-    {
-        cmd.Fail("Option --pool is " + std::to_string(pool) + ", which does not divide images of " +
-                 std::to_string(rows) + " x " + std::to_string(columns) + " pixels.");
-    }
+    cmd.Require(rows % pool == 0 && columns % pool == 0,
+                "Option --pool is " + std::to_string(pool) + ", which does not divide images of " +
+                    std::to_string(rows) + " x " + std::to_string(columns) + " pixels.");
     sets = sets.Pool(pool);
 
     FederatedHelper federation;
@@ -214,34 +203,21 @@ main(int argc, char* argv[])
     const uint32_t fragmentSize = mtu - 20 - 8; // behind the headers of IPv4 and UDP
     federation.SetCenterAttribute("FragmentSize", UintegerValue(fragmentSize));
     federation.SetDeviceAttribute("FragmentSize", UintegerValue(fragmentSize));
-    if (!federation.Check(error))
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(federation.Check(error), error);
 
     FederatedStarHelper star;
     star.SetMtu(mtu);
     star.Install(nodes, FederatedStarHelper::GetTiers(devices));
     federation.Install(star.GetCenter(),
                        InetSocketAddress(star.GetCenterAddress(), FederatedPort::CENTER));
-    federation.EnableProgress();
-    federation.StopWhenFinished();
-    if (!output.empty() && !federation.EnableTraces(output, error, false))
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(federation.EnableOutput(output, error, false), error);
 
     Simulator::Run();
     const auto traces = federation.GetTraceWriter();
-    if (!traces->IsComplete(error))
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(traces->IsComplete(error), error);
     FederatedResultLine result = traces->GetResult();
     result.AddText("mechanism", mechanism);
     result.AddReal("same_cell_epsilon", traces->GetLastRound().sameCellEpsilon);
-    federation.PrintPrivacy(std::cerr);
-    Simulator::Destroy();
-    result.Print(std::cout);
+    federation.Finish(result);
     return 0;
 }

@@ -36,7 +36,6 @@
 #include "ns3/simulator.h"
 
 #include <cmath>
-#include <iostream>
 #include <memory>
 
 using namespace ns3;
@@ -79,28 +78,19 @@ main(int argc, char* argv[])
     cmd.ParseOrExit(argc, argv);
     options.ReadOrExit(cmd);
     double shape = 0;
-    if (!FederatedWifiHelper::ReadFading(fading, shape))
-    {
-        cmd.Fail("Option --fading is '" + fading +
-                 "', not none, rayleigh or nakagami:m with m from 0.5 to 1000.");
-    }
-    if (mode == "adhoc" && center == "wire")
-    {
-        cmd.Fail("Option --center=wire needs --mode=infrastructure.");
-    }
-    if (mode == "adhoc" && flowmon)
-    {
-        cmd.Fail(
-            "Option --flowmon needs --mode=infrastructure: ad hoc there are no unicast flows.");
-    }
+    cmd.Require(FederatedWifiHelper::ReadFading(fading, shape),
+                "Option --fading is '" + fading +
+                    "', not none, rayleigh or nakagami:m with m from 0.5 to 1000.");
+    cmd.Require(mode != "adhoc" || center != "wire",
+                "Option --center=wire needs --mode=infrastructure.");
+    cmd.Require(mode != "adhoc" || !flowmon,
+                "Option --flowmon needs --mode=infrastructure: ad hoc there are no unicast flows.");
     const std::string& output = options.output;
-    if ((pcap || ascii || flowmon || anim) && output.empty())
-    {
-        cmd.Fail("Options --pcap, --ascii, --flowmon and --anim need --output=PREFIX.");
-    }
+    cmd.Require(!(pcap || ascii || flowmon || anim) || !output.empty(),
+                "Options --pcap, --ascii, --flowmon and --anim need --output=PREFIX.");
 
     FederatedHelper federation;
-    options.SetUp(federation, cmd);
+    options.SetUp(federation, cmd); // reads the data, makes the nodes of the devices
     NodeContainer accessPoint(1);
     options.Place(federation.GetNodes(), accessPoint.Get(0));
     FederatedWifiHelper wifi;
@@ -123,13 +113,8 @@ main(int argc, char* argv[])
         batteries->SetTrainingAttribute("JoulesPerSample", DoubleValue(joulesPerSample));
         batteries->Install(federation, wifi.GetDevices());
     }
-    federation.EnableProgress();
-    federation.StopWhenFinished();
     std::string error;
-    if (!output.empty() && !federation.EnableTraces(output, error))
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(federation.EnableOutput(output, error), error);
     if (pcap)
     {
         wifi.EnablePcap(output, 2);
@@ -148,10 +133,7 @@ main(int argc, char* argv[])
 
     Simulator::Run();
     const auto traces = federation.GetTraceWriter();
-    if (!traces->IsComplete(error))
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(traces->IsComplete(error), error);
     if (monitor)
     {
         monitor->SerializeToXmlFile(output + "-flowmon.xml", false, false);
@@ -164,8 +146,6 @@ main(int argc, char* argv[])
     result.AddReal("bit_budget", last.bitBudget);
     result.AddReal("same_cell_epsilon", last.sameCellEpsilon);
     animation.reset();
-    federation.PrintPrivacy(std::cerr);
-    Simulator::Destroy();
-    result.Print(std::cout);
+    federation.Finish(result);
     return 0;
 }

@@ -61,10 +61,9 @@ FederatedAttackOptions::Add(FederatedCommandLine& cmd)
 void
 FederatedAttackOptions::ReadOrExit(const FederatedCommandLine& cmd)
 {
-    if (!TypeId::LookupByNameFailSafe(FederatedQuantizers::GetTypeIdName(quantizer), &m_quantizer))
-    {
-        cmd.Fail("Option --quantizer=" + quantizer + " is not part of this build.");
-    }
+    cmd.Require(
+        TypeId::LookupByNameFailSafe(FederatedQuantizers::GetTypeIdName(quantizer), &m_quantizer),
+        "Option --quantizer=" + quantizer + " is not part of this build.");
     if (quantizer == "rr")
     {
         bits = 1;

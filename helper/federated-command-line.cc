@@ -489,10 +489,7 @@ void
 FederatedCommandLine::ParseOrExit(int argc, char* argv[])
 {
     std::string error;
-    if (!Parse(argc, argv, error))
-    {
-        Fail(error);
-    }
+    Require(Parse(argc, argv, error), error);
 }
 
 void
@@ -500,6 +497,15 @@ FederatedCommandLine::Fail(const std::string& error) const
 {
     std::cerr << m_commandLine.GetName() << ": " << error << std::endl;
     std::exit(1);
+}
+
+void
+FederatedCommandLine::Require(bool isRight, const std::string& error) const
+{
+    if (!isRight)
+    {
+        Fail(error);
+    }
 }
 
 } // namespace ns3

@@ -149,6 +149,13 @@ class FederatedCommandLine
      */
     [[noreturn]] void Fail(const std::string& error) const;
 
+    /**
+     * End the process as Fail does, unless something is right.
+     * @param isRight Whether it is right.
+     * @param error What was wrong otherwise.
+     */
+    void Require(bool isRight, const std::string& error) const;
+
   private:
     /** An option of the example. */
     struct Option

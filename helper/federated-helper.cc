@@ -9,6 +9,7 @@
 #include "ns3/double.h"
 #include "ns3/effective-snr-fusion.h"
 #include "ns3/enum.h"
+#include "ns3/federated-header.h"
 #include "ns3/federated-streams.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/ipv4.h"
@@ -25,6 +26,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iostream>
 #include <set>
 #include <sstream>
 
@@ -720,6 +722,34 @@ FederatedHelper::StopWhenFinished()
 {
     NS_ABORT_MSG_IF(!m_center, "FederatedHelper: StopWhenFinished comes before Install");
     m_center->TraceConnectWithoutContext("Finished", MakeCallback(&StopSimulation));
+}
+
+bool
+FederatedHelper::EnableOutput(const std::string& prefix, std::string& error, bool links)
+{
+    EnableProgress();
+    StopWhenFinished();
+    return prefix.empty() || EnableTraces(prefix, error, links);
+}
+
+void
+FederatedHelper::Finish(const FederatedResultLine& result) const
+{
+    PrintPrivacy(std::cerr);
+    Simulator::Destroy();
+    result.Print(std::cout);
+}
+
+void
+FederatedHelper::CountUpdate(uint64_t* count, uint32_t headers, Ptr<const Packet> packet)
+{
+    std::vector<uint8_t> bytes(headers + FederatedHeader::FIXED_SIZE);
+    const uint32_t size = packet->CopyData(bytes.data(), static_cast<uint32_t>(bytes.size()));
+    if (size > headers && FederatedHeader::PeekType(bytes.data() + headers, size - headers) ==
+                              FederatedHeader::UPDATE)
+    {
+        ++*count;
+    }
 }
 
 void

@@ -18,6 +18,7 @@
 #include "ns3/node.h"
 #include "ns3/nstime.h"
 #include "ns3/object-factory.h"
+#include "ns3/packet.h"
 #include "ns3/quantizer.h"
 
 #include <cstdint>
@@ -212,6 +213,32 @@ class FederatedHelper
 
     /** Stop the simulation at the end of the last round; after Install(). */
     void StopWhenFinished();
+
+    /**
+     * What an example wants of a federation that it installed: EnableProgress(),
+     * StopWhenFinished() and, if there is a prefix, EnableTraces().
+     * @param prefix Start of the paths; empty: no files.
+     * @param [out] error On failure, one sentence with the path and what was wrong.
+     * @param links Whether the links are written too.
+     * @return whether the files could be created.
+     */
+    bool EnableOutput(const std::string& prefix, std::string& error, bool links = true);
+
+    /**
+     * End an example: PrintPrivacy() on standard error, Simulator::Destroy(), and the result line
+     * on standard output.
+     * @param result The result line.
+     */
+    void Finish(const FederatedResultLine& result) const;
+
+    /**
+     * Count a packet if it carries a fragment of an update. A sink for trace sources of net
+     * devices, such as PhyRxDrop; its first two arguments are bound.
+     * @param [in,out] count The count.
+     * @param headers Bytes of the headers below a message: link, IP and UDP.
+     * @param packet The packet.
+     */
+    static void CountUpdate(uint64_t* count, uint32_t headers, Ptr<const Packet> packet);
 
     /**
      * Say in a few lines what is private: the verdict that follows from the configuration, the

@@ -13,7 +13,6 @@
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
-#include <cmath>
 #include <sstream>
 
 namespace ns3
@@ -92,26 +91,20 @@ void
 FederatedScenarioOptions::ReadOrExit(const FederatedCommandLine& cmd)
 {
     m_groups = {{devices / 2, 2}, {devices - devices / 2, 4}};
-    if (!groups.empty() && !ReadGroups(groups, m_groups))
-    {
-        cmd.Fail("Option --groups is '" + groups + "', not groups such as 50x2,50x4 with 1 to " +
-                 std::to_string(Quantizer::MAX_BITS) + " bits and at most " +
-                 std::to_string(MAX_DEVICES) + " devices.");
-    }
-    if (participants < m_groups.size())
-    {
-        cmd.Fail("Option --participants is " + std::to_string(participants) + ", but each of the " +
-                 std::to_string(m_groups.size()) + " groups sends at least one device.");
-    }
+    cmd.Require(groups.empty() || ReadGroups(groups, m_groups),
+                "Option --groups is '" + groups + "', not groups such as 50x2,50x4 with 1 to " +
+                    std::to_string(Quantizer::MAX_BITS) + " bits and at most " +
+                    std::to_string(MAX_DEVICES) + " devices.");
+    cmd.Require(participants >= m_groups.size(),
+                "Option --participants is " + std::to_string(participants) + ", but each of the " +
+                    std::to_string(m_groups.size()) + " groups sends at least one device.");
     m_budget = "ns3::MeasuredBitBudget";
     if (budget != "measured")
     {
         double bits = 0;
-        if (!FederatedNumber::ReadReal(budget, bits) || !std::isfinite(bits) || bits < 0)
-        {
-            cmd.Fail("Option --budget is '" + budget +
-                     "', neither measured nor a number that is not negative.");
-        }
+        cmd.Require(FederatedNumber::ReadReal(budget, bits) && bits >= 0,
+                    "Option --budget is '" + budget +
+                        "', neither measured nor a number that is not negative.");
         m_budget = "ns3::FixedBitBudget[Bits=" + budget + "]";
     }
 }
@@ -121,10 +114,7 @@ FederatedScenarioOptions::SetUp(FederatedHelper& federation, const FederatedComm
 {
     std::string error;
     const FederatedData sets = FederatedData::LoadDirectory(data, error);
-    if (!sets.train)
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(sets.train != nullptr, error);
     federation.SetProfile(profile);
     federation.SetAlgorithm(algorithm);
     federation.SetEpsilon(epsilon);
@@ -152,10 +142,7 @@ FederatedScenarioOptions::SetUp(FederatedHelper& federation, const FederatedComm
     auto training = CreateObject<ConstantRandomVariable>();
     training->SetAttribute("Constant", DoubleValue(timePerSample.GetSeconds()));
     federation.SetDeviceAttribute("TimePerSample", PointerValue(training));
-    if (!federation.Check(error))
-    {
-        cmd.Fail(error);
-    }
+    cmd.Require(federation.Check(error), error);
 }
 
 void
