@@ -314,6 +314,9 @@ set(federated_wifi_modules
 set(federated_wifi_sources
     helper/federated-wifi-energy-helper.cc
     helper/federated-wifi-helper.cc
+    helper/federated-wifi-listeners.cc
+    helper/federated-wifi-radios.cc
+    helper/federated-wifi-tuning.cc
     model/channel/wifi-link-probe.cc
     model/eavesdropper.cc
 )

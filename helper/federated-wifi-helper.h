@@ -11,13 +11,18 @@
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
 #include "ns3/nstime.h"
-#include "ns3/propagation-loss-model.h"
 #include "ns3/vector.h"
 #include "ns3/wifi-link-probe.h"
-#include "ns3/yans-wifi-helper.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
+
+namespace ns3::federated
+{
+class WifiListeners;
+class WifiRadios;
+} // namespace ns3::federated
 
 namespace ns3
 {
@@ -217,29 +222,6 @@ class FederatedWifiHelper
     int64_t AssignStreams(int64_t stream);
 
   private:
-    class ListenerFading;
-
-    /** @return fading with the shape that was set, and random streams of its own. */
-    Ptr<PropagationLossModel> MakeFading() const;
-
-    /**
-     * @param nodes Where.
-     * @param mac TypeId of the MAC.
-     * @param mcs MCS of group-addressed frames, and ad hoc of all.
-     * @param power In dBm.
-     * @return radios.
-     */
-    NetDeviceContainer InstallRadios(const NodeContainer& nodes,
-                                     const std::string& mac,
-                                     uint32_t mcs,
-                                     double power);
-
-    /**
-     * Set what holds for the queues and timers of a radio.
-     * @param device The radio.
-     */
-    void Tune(const Ptr<NetDevice>& device) const;
-
     /**
      * Give a radio or wire an address, without queue disc.
      * @param device The device.
@@ -250,9 +232,6 @@ class FederatedWifiHelper
 
     /** Make the center behind the access point. */
     void AddWire();
-
-    /** Fill the ARP caches of access point and devices with each other. */
-    void FillArpCaches() const;
 
     // Attributes
     bool m_adhoc = true;            //!< Whether there is no access point.
@@ -275,18 +254,14 @@ class FederatedWifiHelper
     bool m_staticArp = true;        //!< Whether ARP caches are filled.
 
     // State
-    YansWifiPhyHelper m_phy;                //!< Writes captures.
-    Ptr<YansWifiChannel> m_channel;         //!< The cell.
-    Ptr<PropagationLossModel> m_pathLoss;   //!< Its path loss.
-    Ptr<PropagationLossModel> m_fadingLoss; //!< Its fading; may be null.
-    Ptr<ListenerFading> m_listenerFading;   //!< Around it, if anybody listens.
-    uint32_t m_listeners = 0;               //!< How many do.
-    Ptr<Node> m_accessPoint;                //!< At the receiving radio.
-    Ptr<Node> m_center;                     //!< Where the center is.
-    Ipv4Address m_centerAddress;            //!< Its address.
-    NetDeviceContainer m_devices;           //!< Radios of the devices.
-    NetDeviceContainer m_receiver;          //!< Radio of the access point.
-    Ptr<WifiLinkProbe> m_probe;             //!< At the receiving radio.
+    std::unique_ptr<federated::WifiRadios> m_radios;       //!< The cell, once it is installed.
+    std::unique_ptr<federated::WifiListeners> m_listeners; //!< Who only listens.
+    Ptr<Node> m_accessPoint;                               //!< At the receiving radio.
+    Ptr<Node> m_center;                                    //!< Where the center is.
+    Ipv4Address m_centerAddress;                           //!< Its address.
+    NetDeviceContainer m_devices;                          //!< Radios of the devices.
+    NetDeviceContainer m_receiver;                         //!< Radio of the access point.
+    Ptr<WifiLinkProbe> m_probe;                            //!< At the receiving radio.
 };
 
 } // namespace ns3

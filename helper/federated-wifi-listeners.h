@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FEDERATED_WIFI_LISTENERS_H
+#define FEDERATED_WIFI_LISTENERS_H
+
+#include "federated-helper.h"
+#include "federated-wifi-radios.h"
+
+#include "ns3/eavesdropper.h"
+#include "ns3/net-device.h"
+#include "ns3/node.h"
+#include "ns3/vector.h"
+
+#include <cstdint>
+
+namespace ns3::federated
+{
+
+/**
+ * Radios that only listen. Their fading and errors have random streams of their own, so that the
+ * others of the cell receive what they receive without them.
+ */
+class WifiListeners
+{
+  public:
+    /**
+     * @param radios The cell; it must outlive this.
+     * @param mcs MCS that radios are made with, which they never use.
+     * @param power Likewise, their transmission power in dBm.
+     */
+    WifiListeners(WifiRadios& radios, uint32_t mcs, double power);
+    ~WifiListeners();
+
+    /**
+     * @param node A node with a position, without IP.
+     * @return a radio on it.
+     */
+    Ptr<NetDevice> Add(const Ptr<Node>& node);
+
+    /**
+     * @param position Where.
+     * @param federation Whom it listens to, installed.
+     * @return an application on a node of its own.
+     */
+    Ptr<Eavesdropper> AddEavesdropper(const Vector& position, const FederatedHelper& federation);
+
+  private:
+    class Fading;
+
+    WifiRadios& m_radios; //!< The cell.
+    uint32_t m_mcs;       //!< Of radios.
+    double m_power;       //!< Of radios, dBm.
+    uint32_t m_count = 0; //!< How many listen.
+    Ptr<Fading> m_fading; //!< Around the fading of the cell; null until somebody listens.
+};
+
+} // namespace ns3::federated
+
+#endif // FEDERATED_WIFI_LISTENERS_H

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "federated-wifi-radios.h"
+
+#include "ns3/double.h"
+#include "ns3/propagation-delay-model.h"
+#include "ns3/ssid.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+#include "ns3/wifi-helper.h"
+#include "ns3/wifi-mac-helper.h"
+
+namespace ns3::federated
+{
+
+WifiRadios::WifiRadios(const WifiRadioSettings& settings)
+    : m_settings(settings),
+      m_channel(CreateObject<YansWifiChannel>()),
+      m_pathLoss(CreateObjectWithAttributes<LogDistancePropagationLossModel>(
+          "Exponent",
+          DoubleValue(settings.exponent))),
+      m_fading(MakeFading())
+{
+    m_channel->SetPropagationDelayModel(CreateObject<ConstantSpeedPropagationDelayModel>());
+    if (m_fading)
+    {
+        m_pathLoss->SetNext(m_fading);
+    }
+    m_channel->SetPropagationLossModel(m_pathLoss);
+    SetUpPhy();
+}
+
+Ptr<PropagationLossModel>
+WifiRadios::MakeFading() const
+{
+    if (m_settings.fading <= 0)
+    {
+        return nullptr;
+    }
+    const DoubleValue m(m_settings.fading);
+    return CreateObjectWithAttributes<NakagamiPropagationLossModel>("m0", m, "m1", m, "m2", m);
+}
+
+void
+WifiRadios::SetUpPhy()
+{
+    m_phy.SetChannel(m_channel);
+    m_phy.SetPcapDataLinkType(WifiPhyHelper::DLT_IEEE802_11_RADIO);
+    m_phy.Set("RxSensitivity", DoubleValue(-130)); // what is weaker leaves no trace at all
+    TypeId::AttributeInformation information;
+    if (TypeId::LookupByName("ns3::WifiPhy")
+            .LookupAttributeByName("ChannelSettings", &information)) // since ns-3.36
+    {
+        m_phy.Set("ChannelSettings",
+                  StringValue("{0, " + std::to_string(m_settings.width) + ", BAND_5GHZ, 0}"));
+    }
+    else
+    {
+        m_phy.Set("ChannelWidth", UintegerValue(m_settings.width));
+    }
+    if (m_settings.hasDetection)
+    {
+        m_phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel",
+                                        "MinimumRssi",
+                                        DoubleValue(m_settings.minimumRssi),
+                                        "Threshold",
+                                        DoubleValue(m_settings.threshold));
+    }
+    else
+    {
+        m_phy.DisablePreambleDetectionModel();
+    }
+}
+
+NetDeviceContainer
+WifiRadios::Install(const NodeContainer& nodes, const std::string& mac, uint32_t mcs, double power)
+{
+    WifiHelper wifi;
+    wifi.SetStandard(WIFI_STANDARD_80211ac);
+    const StringValue mode("VhtMcs" + std::to_string(mcs));
+    if (m_settings.isAdhoc)
+    {
+        wifi.SetRemoteStationManager(
+            "ns3::ConstantRateWifiManager", "DataMode", mode, "NonUnicastMode", mode);
+    }
+    else
+    {
+        wifi.SetRemoteStationManager(m_settings.manager, "NonUnicastMode", mode);
+    }
+    m_phy.Set("TxPowerStart", DoubleValue(power));
+    m_phy.Set("TxPowerEnd", DoubleValue(power));
+    WifiMacHelper macs;
+    macs.SetType(
+        m_settings.isAdhoc ? "ns3::AdhocWifiMac" : mac, "Ssid", SsidValue(Ssid("federated")));
+    return wifi.Install(m_phy, macs, nodes);
+}
+
+Ptr<PropagationLossModel>
+WifiRadios::GetFading() const
+{
+    return m_fading;
+}
+
+void
+WifiRadios::ReplaceFading(const Ptr<PropagationLossModel>& fading)
+{
+    m_pathLoss->SetNext(fading);
+}
+
+Ptr<YansWifiChannel>
+WifiRadios::GetChannel() const
+{
+    return m_channel;
+}
+
+YansWifiPhyHelper&
+WifiRadios::GetPhy()
+{
+    return m_phy;
+}
+
+double
+WifiRadios::GetPhyRate(uint16_t width, uint32_t mcs)
+{
+    // Data subcarriers and bits on each (modulation times code rate); a symbol takes 4 us.
+    const double subcarriers = width == 20 ? 52 : width == 40 ? 108 : width == 80 ? 234 : 468;
+    const double bits[] = {0.5, 1, 1.5, 2, 3, 4, 4.5, 5, 6};
+    return subcarriers * bits[mcs] / 4e-6;
+}
+
+double
+WifiRadios::GetGroupRate(uint16_t width, uint32_t mcs)
+{
+    const double message = 8 * 1400;
+    const double headers = 8 * (20 + 8 + 8 + 30);    // IPv4, UDP, LLC, MAC
+    const double overhead = 40e-6 + 43e-6 + 67.5e-6; // preamble, AIFS, mean backoff
+    return message / ((message + headers) / GetPhyRate(width, mcs) + overhead);
+}
+
+} // namespace ns3::federated

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FEDERATED_WIFI_RADIOS_H
+#define FEDERATED_WIFI_RADIOS_H
+
+#include "ns3/net-device-container.h"
+#include "ns3/node-container.h"
+#include "ns3/propagation-loss-model.h"
+#include "ns3/yans-wifi-helper.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ns3::federated
+{
+
+/** What all radios of a cell have in common. */
+struct WifiRadioSettings
+{
+    bool isAdhoc;        //!< Whether there is no access point.
+    uint16_t width;      //!< Of the channel, in MHz.
+    double exponent;     //!< Of the path loss.
+    double fading;       //!< Nakagami m; 0: none.
+    std::string manager; //!< TypeId name of the rate manager; not used ad hoc.
+    bool hasDetection;   //!< Whether preambles must be detected.
+    double minimumRssi;  //!< Weakest preamble that is detected, in dBm.
+    double threshold;    //!< Least SNR of a preamble, in dB.
+};
+
+/** The channel of a cell, and what makes radios on it: 802.11ac, 5 GHz. */
+class WifiRadios
+{
+  public:
+    /** @param settings What all radios have in common. */
+    explicit WifiRadios(const WifiRadioSettings& settings);
+
+    /**
+     * @param nodes Where.
+     * @param mac TypeId name of the MAC; not used ad hoc.
+     * @param mcs MCS of group-addressed frames, and ad hoc of all.
+     * @param power Transmission power in dBm.
+     * @return radios.
+     */
+    NetDeviceContainer Install(const NodeContainer& nodes,
+                               const std::string& mac,
+                               uint32_t mcs,
+                               double power);
+
+    /** @return fading as that of the cell, with random streams of its own; null if it has none. */
+    Ptr<PropagationLossModel> MakeFading() const;
+
+    /** @return the fading of the cell; null if it has none. */
+    Ptr<PropagationLossModel> GetFading() const;
+
+    /** @param fading What follows the path loss, instead of the fading of the cell. */
+    void ReplaceFading(const Ptr<PropagationLossModel>& fading);
+
+    /** @return the channel. */
+    Ptr<YansWifiChannel> GetChannel() const;
+
+    /** @return what writes captures. */
+    YansWifiPhyHelper& GetPhy();
+
+    /**
+     * @param width Width of a channel in MHz.
+     * @param mcs An MCS.
+     * @return its rate at the physical layer, in bit/s.
+     */
+    static double GetPhyRate(uint16_t width, uint32_t mcs);
+
+    /**
+     * @param width Width of a channel in MHz.
+     * @param mcs An MCS.
+     * @return the rate at which a radio sends messages of 1400 bytes to a group, in bit/s.
+     */
+    static double GetGroupRate(uint16_t width, uint32_t mcs);
+
+  private:
+    /** Set what holds for every PHY. */
+    void SetUpPhy();
+
+    WifiRadioSettings m_settings;         //!< What all radios have in common.
+    YansWifiPhyHelper m_phy;              //!< Makes PHYs and writes captures.
+    Ptr<YansWifiChannel> m_channel;       //!< The channel.
+    Ptr<PropagationLossModel> m_pathLoss; //!< Its path loss.
+    Ptr<PropagationLossModel> m_fading;   //!< Its fading; may be null.
+};
+
+} // namespace ns3::federated
+
+#endif // FEDERATED_WIFI_RADIOS_H
