@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -75,18 +76,6 @@ TrainDevice(benchmark::State& state, PixelScale scale)
         benchmark::DoNotOptimize(
             trainer.Train(train, device, 600, TrainingPlan(), random, w.data()));
     }
-}
-
-void
-DeviceRound(benchmark::State& state)
-{
-    TrainDevice(state, PixelScale::Unit());
-}
-
-void
-DeviceRoundStandardized(benchmark::State& state)
-{
-    TrainDevice(state, PixelScale::Standard());
 }
 
 /** Loss on 60,000 and accuracy on 10,000 samples. */
@@ -185,64 +174,38 @@ Inversion(benchmark::State& state)
     }
 }
 
+/**
+ * Register a benchmark.
+ * @param name Its name, which torch-bench.py uses too.
+ * @param run What it runs.
+ */
+template <typename Function>
 void
-LeNetGradient(benchmark::State& state)
+Register(const std::string& name, Function run)
 {
-    Gradient<LeNetModel, float>(state);
+    benchmark::RegisterBenchmark(name.c_str(), run)->Unit(benchmark::kMillisecond);
 }
 
+/** Register the gradients and inversions of a model, in both precisions. */
+template <typename Model>
 void
-LeNetGradientDouble(benchmark::State& state)
+RegisterModel(const std::string& name)
 {
-    Gradient<LeNetModel, double>(state);
+    Register(name + "Gradient", &Gradient<Model, float>);
+    Register(name + "Inversion", &Inversion<Model, float>);
+    Register(name + "GradientDouble", &Gradient<Model, double>);
+    Register(name + "InversionDouble", &Inversion<Model, double>);
 }
 
-void
-LeNetInversion(benchmark::State& state)
+[[maybe_unused]] const bool REGISTERED = []()
 {
-    Inversion<LeNetModel, float>(state);
-}
-
-void
-LeNetInversionDouble(benchmark::State& state)
-{
-    Inversion<LeNetModel, double>(state);
-}
-
-void
-MlpGradient(benchmark::State& state)
-{
-    Gradient<MlpModel, float>(state);
-}
-
-void
-MlpGradientDouble(benchmark::State& state)
-{
-    Gradient<MlpModel, double>(state);
-}
-
-void
-MlpInversion(benchmark::State& state)
-{
-    Inversion<MlpModel, float>(state);
-}
-
-void
-MlpInversionDouble(benchmark::State& state)
-{
-    Inversion<MlpModel, double>(state);
-}
-
-BENCHMARK(DeviceRound)->Unit(benchmark::kMillisecond);
-BENCHMARK(DeviceRoundStandardized)->Unit(benchmark::kMillisecond);
-BENCHMARK(Evaluate70000)->Unit(benchmark::kMillisecond);
-BENCHMARK(LeNetGradient)->Unit(benchmark::kMillisecond);
-BENCHMARK(LeNetInversion)->Unit(benchmark::kMillisecond);
-BENCHMARK(LeNetGradientDouble)->Unit(benchmark::kMillisecond);
-BENCHMARK(LeNetInversionDouble)->Unit(benchmark::kMillisecond);
-BENCHMARK(MlpGradient)->Unit(benchmark::kMillisecond);
-BENCHMARK(MlpInversion)->Unit(benchmark::kMillisecond);
-BENCHMARK(MlpGradientDouble)->Unit(benchmark::kMillisecond);
-BENCHMARK(MlpInversionDouble)->Unit(benchmark::kMillisecond);
+    Register("DeviceRound", [](benchmark::State& s) { TrainDevice(s, PixelScale::Unit()); });
+    Register("DeviceRoundStandardized",
+             [](benchmark::State& s) { TrainDevice(s, PixelScale::Standard()); });
+    Register("Evaluate70000", &Evaluate70000);
+    RegisterModel<LeNetModel>("LeNet");
+    RegisterModel<MlpModel>("Mlp");
+    return true;
+}();
 
 } // namespace

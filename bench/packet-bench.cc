@@ -14,7 +14,7 @@
  *   packet-bench
  */
 
-#include "cpu-seconds.h"
+#include "compare-turns.h"
 
 #include "ns3/address.h"
 #include "ns3/federated-device.h"
@@ -34,9 +34,7 @@
 #include "ns3/udp-client-server-helper.h"
 #include "ns3/uinteger.h"
 
-#include <algorithm>
 #include <cstdio>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -115,9 +113,7 @@ RunOurs(const FederatedData& data, bool count)
     std::vector<float> model; // made here, because that is not to be measured
     task->Initialize(model);
     center->SetModel(std::move(model));
-    const double start = GetCpuSeconds();
-    Simulator::Run();
-    const double cost = GetCpuSeconds() - start - task->GetTrainingSeconds();
+    const double cost = RunSimulator() - task->GetTrainingSeconds();
     Simulator::Destroy();
     return cost;
 }
@@ -135,9 +131,7 @@ RunTheirs(uint64_t packets)
     client.SetAttribute("Interval", TimeValue(MicroSeconds(112)));
     client.SetAttribute("PacketSize", UintegerValue(SIZE));
     client.Install(nodes.Get(1));
-    const double start = GetCpuSeconds();
-    Simulator::Run();
-    const double cost = GetCpuSeconds() - start;
+    const double cost = RunSimulator();
     Simulator::Destroy();
     return cost;
 }
@@ -150,26 +144,14 @@ main()
     const FederatedData data = FederatedData::MakeSynthetic(1, 500, 10, 28, 28, CLASSES);
     RunOurs(data, true); // counts the messages, and warms up
     const auto packets = static_cast<double>(g_packets);
-    std::vector<double> ratios;
-    double leastOurs = std::numeric_limits<double>::infinity();
-    double leastTheirs = leastOurs;
-    for (int turn = 0; turn < TURNS; ++turn)
-    {
-        const double ours = RunOurs(data, false);
-        const double theirs = RunTheirs(g_packets);
-        ratios.push_back(ours / theirs);
-        leastOurs = std::min(leastOurs, ours);
-        leastTheirs = std::min(leastTheirs, theirs);
-    }
-    std::nth_element(ratios.begin(), ratios.begin() + TURNS / 2, ratios.end());
+    const Comparison least = CompareTurns(
+        TURNS, [&data]() { return RunOurs(data, false); }, []() { return RunTheirs(g_packets); });
     std::printf("%.0f messages, %d turns: ours %.0f ns a message, UdpClient and PacketSink %.0f ns "
                 "(least of the turns)\n",
                 packets,
                 TURNS,
-                leastOurs / packets * 1e9,
-                leastTheirs / packets * 1e9);
-    std::printf("ratio %.3f, median of the turns %.3f (at most 1.15)\n",
-                leastOurs / leastTheirs,
-                ratios[TURNS / 2]);
+                least.ours / packets * 1e9,
+                least.theirs / packets * 1e9);
+    least.PrintRatios();
     return 0;
 }

@@ -14,7 +14,7 @@
  *   wifi-bench
  */
 
-#include "cpu-seconds.h"
+#include "compare-turns.h"
 
 #include "ns3/federated-helper.h"
 #include "ns3/federated-scenario-options.h"
@@ -27,7 +27,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 #include <map>
 #include <vector>
 
@@ -103,9 +102,7 @@ RunOurs(const FederatedData& data, bool note)
                 "Tx", MakeBoundCallback(&NoteMessage, i + 1));
         }
     }
-    const double start = GetCpuSeconds();
-    Simulator::Run();
-    const double cost = GetCpuSeconds() - start - federation.GetTask()->GetTrainingSeconds();
+    const double cost = RunSimulator() - federation.GetTask()->GetTrainingSeconds();
     Simulator::Destroy();
     return cost;
 }
@@ -142,9 +139,7 @@ RunTheirs()
             client.Install(node).Start(burst.first);
         }
     }
-    const double start = GetCpuSeconds();
-    Simulator::Run();
-    const double cost = GetCpuSeconds() - start;
+    const double cost = RunSimulator();
     Simulator::Destroy();
     return cost;
 }
@@ -164,27 +159,15 @@ main()
             packets += burst.packets;
         }
     }
-    std::vector<double> ratios;
-    double leastOurs = std::numeric_limits<double>::infinity();
-    double leastTheirs = leastOurs;
-    for (int turn = 0; turn < TURNS; ++turn)
-    {
-        const double ours = RunOurs(data, false);
-        const double theirs = RunTheirs();
-        ratios.push_back(ours / theirs);
-        leastOurs = std::min(leastOurs, ours);
-        leastTheirs = std::min(leastTheirs, theirs);
-    }
-    std::nth_element(ratios.begin(), ratios.begin() + TURNS / 2, ratios.end());
+    const Comparison least = CompareTurns(
+        TURNS, [&data]() { return RunOurs(data, false); }, &RunTheirs);
     std::printf("%d rounds, %llu messages, %d turns: ours %.2f s of CPU, UdpClient and PacketSink "
                 "%.2f s (least of the turns)\n",
                 static_cast<int>(ROUNDS),
                 static_cast<unsigned long long>(packets),
                 TURNS,
-                leastOurs,
-                leastTheirs);
-    std::printf("ratio %.3f, median of the turns %.3f (at most 1.15)\n",
-                leastOurs / leastTheirs,
-                ratios[TURNS / 2]);
+                least.ours,
+                least.theirs);
+    least.PrintRatios();
     return 0;
 }

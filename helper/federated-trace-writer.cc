@@ -89,29 +89,28 @@ GetFraction(uint64_t sent, uint64_t received)
 
 } // namespace
 
+template <typename... Arguments>
+void
+FederatedTraceWriter::Connect(const Ptr<Object>& source,
+                              const std::string& name,
+                              void (FederatedTraceWriter::*sink)(Arguments...))
+{
+    source->TraceConnectWithoutContext(name, MakeCallback(sink, Ptr<FederatedTraceWriter>(this)));
+}
+
 void
 FederatedTraceWriter::Watch(const Ptr<FusionCenter>& center)
 {
-    center->TraceConnectWithoutContext(
-        "RoundEnd",
-        MakeCallback(&FederatedTraceWriter::HandleRoundEnd, Ptr<FederatedTraceWriter>(this)));
-    center->TraceConnectWithoutContext(
-        "RoundStart",
-        MakeCallback(&FederatedTraceWriter::HandleRoundStart, Ptr<FederatedTraceWriter>(this)));
+    Connect(center, "RoundEnd", &FederatedTraceWriter::HandleRoundEnd);
+    Connect(center, "RoundStart", &FederatedTraceWriter::HandleRoundStart);
 }
 
 void
 FederatedTraceWriter::Watch(const Ptr<FederatedDevice>& device)
 {
-    device->TraceConnectWithoutContext(
-        "UpdateSent",
-        MakeCallback(&FederatedTraceWriter::HandleUpdateSent, Ptr<FederatedTraceWriter>(this)));
-    device->TraceConnectWithoutContext(
-        "PrivacySpent",
-        MakeCallback(&FederatedTraceWriter::HandlePrivacySpent, Ptr<FederatedTraceWriter>(this)));
-    device->TraceConnectWithoutContext(
-        "Declined",
-        MakeCallback(&FederatedTraceWriter::HandleDeclined, Ptr<FederatedTraceWriter>(this)));
+    Connect(device, "UpdateSent", &FederatedTraceWriter::HandleUpdateSent);
+    Connect(device, "PrivacySpent", &FederatedTraceWriter::HandlePrivacySpent);
+    Connect(device, "Declined", &FederatedTraceWriter::HandleDeclined);
 }
 
 bool

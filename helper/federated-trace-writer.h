@@ -104,6 +104,17 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
 
   private:
     /**
+     * Connect a trace source.
+     * @param source Whose.
+     * @param name Its name.
+     * @param sink What handles it.
+     */
+    template <typename... Arguments>
+    void Connect(const Ptr<Object>& source,
+                 const std::string& name,
+                 void (FederatedTraceWriter::*sink)(Arguments...));
+
+    /**
      * @param round A round that begins.
      * @param selected Who takes part.
      */

@@ -6,6 +6,7 @@
 #include "federation.h"
 
 #include "ns3/double.h"
+#include "ns3/federated-number.h"
 #include "ns3/randomized-response-quantizer.h"
 
 #include <gtest/gtest.h>
@@ -23,26 +24,8 @@ namespace
 {
 
 /** A table of a file: its rows by the names of the columns. */
-using Table = std::vector<std::map<std::string, std::string>>;
-
-/** @return the cells of a row. */
-std::vector<std::string>
-Split(const std::string& row)
-{
-    std::vector<std::string> cells(1);
-    for (char c : row)
-    {
-        if (c == ',')
-        {
-            cells.emplace_back();
-        }
-        else
-        {
-            cells.back() += c;
-        }
-    }
-    return cells;
-}
+using Row = std::map<std::string, std::string>;
+using Table = std::vector<Row>;
 
 /** @return the table of a text, with a check that all rows are whole. */
 Table
@@ -54,10 +37,10 @@ ReadTable(const std::string& text)
     std::istringstream stream(text);
     std::string row;
     std::getline(stream, row);
-    const auto names = Split(row);
+    const auto names = FederatedNumber::Split(row);
     while (std::getline(stream, row))
     {
-        const auto cells = Split(row);
+        const auto cells = FederatedNumber::Split(row);
         EXPECT_EQ(cells.size(), names.size()) << row;
         table.emplace_back();
         for (std::size_t i = 0; i < std::min(cells.size(), names.size()); ++i)
@@ -66,6 +49,16 @@ ReadTable(const std::string& text)
         }
     }
     return table;
+}
+
+/** Check some of the cells of a row. */
+void
+ExpectCells(const Row& row, const Row& expected)
+{
+    for (const auto& [name, cell] : expected)
+    {
+        EXPECT_EQ(row.at(name), cell) << name;
+    }
 }
 
 /** @return a made-up distance. */
@@ -155,37 +148,39 @@ TEST_F(FederatedTraceWriters, WriteARowARoundAndARowALink)
     EXPECT_EQ(table[0].at("test_accuracy"), "") << "not evaluated";
     EXPECT_EQ(table[0].at("train_loss"), "");
     EXPECT_NE(table[1].at("test_accuracy"), "");
-    EXPECT_EQ(table[1].at("selected"), "2");
-    EXPECT_EQ(table[1].at("received"), "2");
-    EXPECT_EQ(table[1].at("bit_budget"), "1000");
-    EXPECT_EQ(table[1].at("granted_bits"), "64");
-    EXPECT_EQ(table[1].at("delivered_bits"), "64");
-    EXPECT_EQ(table[1].at("lost_fraction"), "0");
-    EXPECT_EQ(table[1].at("mean_snr_db"), "") << "nobody measures it";
-    EXPECT_EQ(table[1].at("mean_sigma"), "0");
-    EXPECT_EQ(table[1].at("same_cell_epsilon"), "") << "floats have none";
-    EXPECT_EQ(table[1].at("true_epsilon"), "");
-    EXPECT_EQ(table[1].at("zcdp_epsilon"), "");
-    EXPECT_EQ(table[1].at("sampled_epsilon"), "");
-    EXPECT_EQ(table[1].at("declined"), "0");
-    EXPECT_EQ(table[1].at("skipped"), "0");
-    EXPECT_EQ(table[1].at("untouched_fraction"), "0");
-    EXPECT_EQ(table[1].at("joined"), "2");
+    ExpectCells(table[1],
+                {{"selected", "2"},
+                 {"received", "2"},
+                 {"bit_budget", "1000"},
+                 {"granted_bits", "64"},
+                 {"delivered_bits", "64"},
+                 {"lost_fraction", "0"},
+                 {"mean_snr_db", ""}, // nobody measures it
+                 {"mean_sigma", "0"},
+                 {"same_cell_epsilon", ""}, // floats have none
+                 {"true_epsilon", ""},
+                 {"zcdp_epsilon", ""},
+                 {"sampled_epsilon", ""},
+                 {"declined", "0"},
+                 {"skipped", "0"},
+                 {"untouched_fraction", "0"},
+                 {"joined", "2"}});
     EXPECT_NEAR(std::stod(table[1].at("time_s")), rounds[1].end.GetSeconds(), 1e-8);
 
     const Table linkTable = ReadTable(folder.Read("t-links.csv"));
     ASSERT_EQ(linkTable.size(), 4U);
     const auto& row = linkTable[3];
-    EXPECT_EQ(row.at("round"), "2");
-    EXPECT_EQ(row.at("device"), "1");
-    EXPECT_EQ(row.at("group"), "1");
-    EXPECT_EQ(row.at("bits"), "4");
-    EXPECT_EQ(row.at("snr_db"), "");
-    EXPECT_EQ(row.at("sent_fragments"), std::to_string(sent[3].fragments));
-    EXPECT_EQ(row.at("received_fragments"), row.at("sent_fragments"));
-    EXPECT_EQ(row.at("weight"), "0.5");
-    EXPECT_EQ(row.at("distance_m"), "");
-    EXPECT_EQ(row.at("state"), "complete");
+    ExpectCells(row,
+                {{"round", "2"},
+                 {"device", "1"},
+                 {"group", "1"},
+                 {"bits", "4"},
+                 {"snr_db", ""},
+                 {"sent_fragments", std::to_string(sent[3].fragments)},
+                 {"received_fragments", row.at("sent_fragments")},
+                 {"weight", "0.5"},
+                 {"distance_m", ""},
+                 {"state", "complete"}});
     const Time uplink = rounds[1].links[1].lastReceived - sent[3].firstSent;
     EXPECT_NEAR(std::stod(row.at("uplink_s")), uplink.GetSeconds(), 1e-8);
     EXPECT_GT(uplink, Time(0));
@@ -297,12 +292,13 @@ TEST_F(FederatedTraceWriters, CountWhatADyingDeviceSentAndLeaveTheUnknownEmpty)
     EXPECT_GT(std::stoi(first.at("sent_fragments")), 0);
     EXPECT_LT(std::stoi(first.at("sent_fragments")), std::stoi(linkTable[1].at("sent_fragments")));
     const auto& second = linkTable[2];
-    EXPECT_EQ(second.at("device"), "0");
-    EXPECT_EQ(second.at("sent_fragments"), "");
-    EXPECT_EQ(second.at("received_fragments"), "0");
-    EXPECT_EQ(second.at("uplink_s"), "");
-    EXPECT_EQ(second.at("sigma"), "");
-    EXPECT_EQ(second.at("state"), "unreachable");
+    ExpectCells(second,
+                {{"device", "0"},
+                 {"sent_fragments", ""},
+                 {"received_fragments", "0"},
+                 {"uplink_s", ""},
+                 {"sigma", ""},
+                 {"state", "unreachable"}});
 }
 
 TEST_F(FederatedTraceWriters, ShowWholeRoundsWhileTheSimulationRuns)

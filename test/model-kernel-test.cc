@@ -118,6 +118,21 @@ ExpectGolden(ModelKernel<double>& kernel,
     EXPECT_NEAR(sums.last, golden.last, tolerance);
 }
 
+/** @return the Euclidean norm of what differs, relative to that of what is expected. */
+template <typename Scalar>
+double
+GetRelativeError(const std::vector<Scalar>& actual, const std::vector<double>& expected)
+{
+    double error = 0;
+    double norm = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i)
+    {
+        error += std::pow(actual[i] - expected[i], 2);
+        norm += std::pow(expected[i], 2);
+    }
+    return std::sqrt(error / norm);
+}
+
 /**
  * @param hidden Hidden layers.
  * @param shape Size of an image and number of classes.
@@ -424,14 +439,7 @@ TEST_P(ModelKernelProperties, FloatAgreesWithDouble)
     const float loss = kernel->AddGradient(samples.batch, w.data(), 1, actual.data());
     EXPECT_NEAR(loss, GetLoss(m_w), 1e-5);
     const std::vector<double> expected = GetGradient();
-    double error = 0;
-    double norm = 0;
-    for (std::size_t j = 0; j < w.size(); ++j)
-    {
-        error += std::pow(actual[j] - expected[j], 2);
-        norm += std::pow(expected[j], 2);
-    }
-    EXPECT_LT(std::sqrt(error / norm), 1e-5);
+    EXPECT_LT(GetRelativeError(actual, expected), 1e-5);
 }
 
 TEST_P(ModelKernelProperties, ResultDoesNotDependOnWhereTheParametersAre)
@@ -590,14 +598,7 @@ TEST_P(ModelKernelProperties, MixedDerivativeInFloatAgreesWithDouble)
     kernel->ComputeSoftGradient(samples.batch.inputs, sameLabel.data(), w.data(), room.data());
     kernel->ComputeMixedDerivative(
         direction.data(), w.data(), actual.data(), actual.data() + features);
-    double error = 0;
-    double norm = 0;
-    for (std::size_t i = 0; i < actual.size(); ++i)
-    {
-        error += std::pow(actual[i] - expected[i], 2);
-        norm += std::pow(expected[i], 2);
-    }
-    EXPECT_LT(std::sqrt(error / norm), 1e-4);
+    EXPECT_LT(GetRelativeError(actual, expected), 1e-4);
 }
 
 TEST_P(ModelKernelProperties, MixedDerivativeAllocatesNothing)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "link-budget.h"
+
 #include "ns3/constant-position-mobility-model.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-scenario-options.h"
@@ -27,18 +29,11 @@ namespace
 
 const double EXPONENT = 3;
 
-double
-ToDb(double ratio)
-{
-    return 10 * std::log10(ratio);
-}
-
 /** @return the SNR in dB of a device by hand: 16 dBm, 46.68 dB at 1 m, noise figure 7 dB. */
 double
 GetLinkBudget(double distance, double width)
 {
-    const double noise = ToDb(1.380649e-23 * 290 * width * 1e6 / 1e-3) + 7;
-    return 16 - 46.6777 - 10 * EXPONENT * std::log10(distance) - noise;
+    return 16 - 46.6777 - EXPONENT * ToDb(distance) - GetNoise(width * 1e6, 7);
 }
 
 } // namespace

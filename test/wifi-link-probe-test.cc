@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "link-budget.h"
+
 #include "ns3/constant-position-mobility-model.h"
 #include "ns3/double.h"
 #include "ns3/internet-stack-helper.h"
@@ -52,19 +54,12 @@ const double EXPONENT = 2.9;
 const double DISTANCE = 53; // m, at which uploads lose many frames
 const uint32_t DEVICE = 7;
 
-double
-ToDb(double ratio)
-{
-    return 10 * std::log10(ratio);
-}
-
 /** @return the SNR in dB by hand, with 20 MHz. */
 double
 GetLinkBudget(double distance, double noiseFigure)
 {
-    const double noise = ToDb(1.380649e-23 * 290 * 20e6 / 1e-3) + noiseFigure;
-    return TX_POWER + TX_GAIN + RX_GAIN - REFERENCE_LOSS - 10 * EXPONENT * std::log10(distance) -
-           noise;
+    return TX_POWER + TX_GAIN + RX_GAIN - REFERENCE_LOSS - EXPONENT * ToDb(distance) -
+           GetNoise(20e6, noiseFigure);
 }
 
 /** Stations on a line, the receiver at its begin, with a probe. */
