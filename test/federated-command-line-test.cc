@@ -338,6 +338,14 @@ TEST_F(FederatedCommandLines, HelpShowsOptionsAndDefaultsAndEndsWell)
     }
 }
 
+TEST_F(FederatedCommandLines, WhatIsRequiredEndsTheProcessUnlessItHolds)
+{
+    m_commandLine.Require(true, "Not this.");
+    EXPECT_EXIT((LeaveAtOnce(), m_commandLine.Require(false, "That is wrong.")),
+                testing::ExitedWithCode(1),
+                "^federated-test-example: That is wrong\\.\n$");
+}
+
 TEST_F(FederatedCommandLines, AWrongOptionEndsTheProcessWithOneSentence)
 {
     std::string program = "x";

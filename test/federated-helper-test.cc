@@ -4,18 +4,30 @@
 #include "ns3/config.h"
 #include "ns3/federated-helper.h"
 
+#include "ns3/arp-cache.h"
 #include "ns3/double.h"
+#include "ns3/federated-header.h"
+#include "ns3/federated-neighbors.h"
 #include "ns3/federated-port.h"
 #include "ns3/federated-star-helper.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-address-helper.h"
+#include "ns3/ipv4-interface.h"
+#include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv6-address-helper.h"
+#include "ns3/ipv6-interface.h"
+#include "ns3/ipv6-l3-protocol.h"
 #include "ns3/ipv6-static-routing-helper.h"
 #include "ns3/ipv6.h"
+#include "ns3/mac48-address.h"
+#include "ns3/ndisc-cache.h"
+#include "ns3/node-list.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/pointer.h"
 #include "ns3/rng-seed-manager.h"
+#include "ns3/simple-net-device-helper.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
@@ -461,6 +473,71 @@ TEST_F(FederatedHelpers, WorkOverIpv6)
     EXPECT_EQ(m_helper->GetTraceWriter()->GetLostFraction(), 0);
     EXPECT_EQ(m_helper->GetCenter()->GetJoined(), 2U);
     EXPECT_GT(m_helper->GetCenter()->GetDropped(DROP_FOREIGN), 0U);
+}
+
+TEST_F(FederatedHelpers, PrintProgressPrivacyAndOneResultLine)
+{
+    InstallInStar();
+    std::string error;
+    EXPECT_FALSE(m_helper->EnableOutput("/no-such-folder/run", error));
+    EXPECT_NE(error, "");
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    EXPECT_TRUE(m_helper->EnableOutput("", error));
+    Simulator::Run();
+    m_helper->Finish(m_helper->GetTraceWriter()->GetResult());
+    const std::string output = testing::internal::GetCapturedStdout();
+    const std::string messages = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(output.rfind("result version=", 0), 0U) << output;
+    EXPECT_EQ(output.find('\n'), output.size() - 1) << output;
+    EXPECT_NE(messages.find("round 3/3"), std::string::npos) << messages;
+    EXPECT_NE(messages.find("privacy: "), std::string::npos) << messages;
+    EXPECT_EQ(NodeList::GetNNodes(), 0U) << "the simulation is destroyed";
+}
+
+TEST_F(FederatedHelpers, CountUpdatesBehindOtherHeaders)
+{
+    const uint32_t headers = 30;
+    uint64_t count = 0;
+    for (const auto type : {FederatedHeader::MODEL, FederatedHeader::UPDATE})
+    {
+        FederatedHeader header;
+        header.type = type;
+        const auto message = Create<Packet>();
+        message->AddHeader(header);
+        const auto packet = Create<Packet>(headers);
+        FederatedHelper::CountUpdate(&count, headers, packet);
+        EXPECT_EQ(count, 0U) << "nothing behind the headers";
+        packet->AddAtEnd(message);
+        FederatedHelper::CountUpdate(&count, headers, packet);
+        EXPECT_EQ(count, type == FederatedHeader::UPDATE ? 1U : 0U);
+    }
+}
+
+TEST_F(FederatedHelpers, FillTheCachesOfNeighbors)
+{
+    NodeContainer nodes(2);
+    InternetStackHelper().Install(nodes);
+    const NetDeviceContainer ports = SimpleNetDeviceHelper().Install(nodes);
+    Ipv4AddressHelper("10.0.0.0", "255.255.255.0").Assign(ports);
+    Ipv6AddressHelper(Ipv6Address("2001:1::"), Ipv6Prefix(64)).Assign(ports);
+    const Ipv4Address v4("10.0.0.9");
+    const Ipv6Address v6("2001:1::9");
+    for (const char* hardware : {"00:00:00:00:00:07", "00:00:00:00:00:08"}) // the last one stays
+    {
+        FederatedNeighbors::Add(ports.Get(0), v4, Mac48Address(hardware));
+        FederatedNeighbors::Add(ports.Get(0), v6, Mac48Address(hardware));
+        const auto ipv4 = nodes.Get(0)->GetObject<Ipv4L3Protocol>();
+        auto* arp = ipv4->GetInterface(1)->GetArpCache()->Lookup(v4);
+        ASSERT_NE(arp, nullptr);
+        EXPECT_TRUE(arp->IsPermanent());
+        EXPECT_EQ(arp->GetMacAddress(), Address(Mac48Address(hardware)));
+        const auto ipv6 = nodes.Get(0)->GetObject<Ipv6L3Protocol>();
+        auto* ndisc = ipv6->GetInterface(1)->GetNdiscCache()->Lookup(v6);
+        ASSERT_NE(ndisc, nullptr);
+        EXPECT_TRUE(ndisc->IsPermanent());
+        EXPECT_EQ(ndisc->GetMacAddress(), Address(Mac48Address(hardware)));
+    }
 }
 
 TEST_F(FederatedHelpers, AbortWhereScriptsMisuseThem)
