@@ -21,9 +21,8 @@ struct Comparison
     /** Print both ratios. */
     void PrintRatios() const
     {
-        std::printf("ratio %.3f, median of the turns %.3f (at most 1.15)\n",
-                    ours / theirs,
-                    medianRatio);
+        std::printf(
+            "ratio %.3f, median of the turns %.3f (at most 1.15)\n", ours / theirs, medianRatio);
     }
 };
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 /*
- * What a message of ours costs beside a packet of ns-3's own applications.
+ * CPU time of a message of a federation, compared with a packet of ns-3's own applications.
  *
  *   sender ------ 1 Gb/s ------ receiver
  *
- * Side by side, in turns: a FusionCenter that sends its model to a FederatedDevice round by round
- * and gets an update of floats back, and a UdpClient that sends as many packets of the same size to
- * a PacketSink. Both pay for one event, one packet, UDP, IP, queue disc and link; ours carries real
- * bytes under a checksum, puts them together and fuses them. Training and quantization are not
+ * Two runs in turns: a FusionCenter sends its model to a FederatedDevice in every round and
+ * receives an update of floats; a UdpClient sends as many packets of the same size to a PacketSink.
+ * Both include one event, one packet, UDP, IP, queue disc and link. Ours also carries real bytes
+ * with a checksum, assembles fragments and fuses updates. Training and quantization are not
  * counted.
  *
  *   packet-bench

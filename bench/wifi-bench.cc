@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 /*
- * What rounds of a federation in a wifi cell cost beside the same traffic of ns-3's own
+ * CPU time of rounds of a federation in a wifi cell, compared with the same traffic of ns-3's own
  * applications.
  *
- *   50 devices )))  ((( center        ad hoc, group-addressed frames, 10 devices take part in a
- * round
+ *   50 devices )))  ((( center        ad hoc, group-addressed frames, 10 devices a round
  *
- * Every message of a first run is noted: who sent it, when, and its size. Then, side by side and in
- * turns, the federation with its probe, and a cell in which UdpClients send packets of these sizes
- * at these times, while PacketSinks receive. Training and quantization are not counted.
+ * Sender, time and size of every message of a first run are recorded. Then two runs in turns: the
+ * federation with its probe, and a cell in which UdpClients send packets of these sizes at these
+ * times to PacketSinks. Training and quantization are not counted.
  *
  *   wifi-bench
  */

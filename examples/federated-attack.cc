@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 /*
- * What an update tells about the image that it was computed from: gradient inversion.
+ * Gradient inversion: rebuilds the image that an update was computed from.
  *
  *   image, label -> gradient g at w -> v = -0.1 g -> l1 clip -> interval -> quantizer -> decoder
  *   -> the attack knows w, the decoded v, the learning rate and the clip factor -> image', label'
  *
  * Each of --nets random models gives an update for each of --images training images of its own. (No
  * image is used twice: how well an attack works depends more on the image than on the model.) LeNet
- * starts uniform in plus or minus 0.5, as the attack's authors have it. Equal RngRun: equal nets,
- * images and starts for every quantizer, interval and attack, for any number of threads.
+ * starts uniform in plus or minus 0.5, as in the paper of the attack. Equal RngRun gives equal
+ * nets, images and starts for every quantizer, interval and attack, for any number of threads.
  *
  * PREFIX.csv has a row an attack:
  *   net, image, sample    the attack, and the index of the image in the training set
- *   label, found_label    the class, and what the attack takes it for
+ *   label, found_label    the class, and the one that the attack found
  *   ssim, psnr_db, mse    the found image against the true one, both clipped to [0, 1]
  *   update_snr_db         |v|^2 / |decoded v - v|^2 after clipping
- *   clip_factor           what clipping multiplied the update with
+ *   clip_factor           factor by which clipping scaled the update
  *   objective, outer_iterations, inner_iterations, diverged     how the search ended
  * PREFIX.png shows the images, for each net the true ones above the found ones.
  *
@@ -60,7 +60,7 @@ const double LEARNING_RATE = 0.1;
 struct Setting
 {
     const LearningModel* model;      //!< The model.
-    const Quantizer* quantizer;      //!< What is done to the update.
+    const Quantizer* quantizer;      //!< The quantizer of the update.
     const IntervalRule* interval;    //!< Where its levels are.
     const GradientInversion* attack; //!< The attack.
     const FederatedDataset* data;    //!< Training images.
@@ -77,7 +77,7 @@ struct Attack
     uint32_t net;              //!< Which random model.
     uint32_t image;            //!< Which image.
     uint32_t sample;           //!< Its index in the training set.
-    double clipFactor;         //!< What clipping multiplied the update with.
+    double clipFactor;         //!< Factor by which clipping scaled the update.
     double snrDb;              //!< Of the update.
     std::vector<double> truth; //!< The true image.
     InversionResult found;     //!< What was found.

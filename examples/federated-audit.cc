@@ -4,7 +4,8 @@
  * Tries to falsify the privacy claim of every quantizer, with a public and with data-dependent
  * intervals.
  *
- *   two updates -> clip -> interval -> quantizer -> header and payload -> told apart how well?
+ *   two updates -> clip -> interval -> quantizer -> header and payload -> how well are they told
+ * apart?
  *
  * It prints a table and writes it to PREFIX.csv, with the columns
  *   quantizer        dp (the paper's), sq, laplace, identity, rr (randomized response), optimal,
@@ -13,8 +14,8 @@
  *   interval         fixed (public), max-abs or min-max (of the update)
  *   epsilon_claimed  what the quantizer claims of the pair of updates, read as differential
  *                    privacy and as if the interval were public; empty: nothing
- *   epsilon_exact    from the probabilities as they are drawn; infinite: some message gives an
- *                    update away for certain; empty: not known
+ *   epsilon_exact    from the probabilities as they are drawn; infinite: some message
+ *                    identifies an update with certainty; empty: not known
  *   epsilon_lower    lower confidence bound from samples; all rows together are wrong with
  *                    probability 0.001
  *   verdict          falsified, not-falsified, no-claim
@@ -101,8 +102,9 @@ GetQuantizers()
 /**
  * @param name Name of a quantizer.
  * @param dimension Size of an update.
- * @return C of the l1 clip: what leaves every update in [-1, 1] as it is, but for LaplaceSQ as much
- *         as one coordinate can have, which is then where its noise is put to the test.
+ * @return C of the l1 clip: large enough to leave every update in [-1, 1] unchanged; for LaplaceSQ
+ * the largest value of one coordinate, so that a change of one coordinate uses all of its
+ * sensitivity.
  */
 double
 GetClipBound(const std::string& name, uint32_t dimension)

@@ -7,16 +7,16 @@
  *       |         |        |        |
  *    ===+=========+========+========+===   100 Mb/s, 5 us
  *
- * Models go out by multicast, updates come back one by one. A frame that reaches the center is lost
- * with probability --loss, and with it the coordinates of the update that it carried; nothing else
- * is ever lost for good. A wire has no SNR: its columns stay empty. Half of the devices have 2
- * bits, the others 4.
+ * The model is sent by multicast, updates are received one after the other. A frame is dropped at
+ * the center with probability --loss, and with it the coordinates of the update that it carries.
+ * Lost control messages are retransmitted. A wire has no SNR: its columns are empty. Half of the
+ * devices have 2 bits, the others 4.
  *
  * PREFIX-rounds.csv has a row a round, PREFIX-links.csv one for each selected device and round (see
  * federated-paper, federated-wifi); with --pcap, PREFIX-*.pcap holds what the center sent and
  * received, with --ascii PREFIX.tr the events of its net device. The result line adds
- * sent_fragments and received_fragments of all updates, and update_drops, messages of updates that
- * the error model took, counted at the net device.
+ * sent_fragments and received_fragments of all updates, and update_drops, update messages that the
+ * error model dropped, counted at the net device.
  *
  *    federated-csma --devices=40 --loss=0.05 --output=csma
  */
@@ -93,7 +93,7 @@ main(int argc, char* argv[])
     for (uint32_t i = 0; i + 1 < nodes.GetN(); ++i)
     {
         probe->AddDevice(i, interfaces.GetAddress(i + 1));
-        // No ARP, which could be lost.
+        // Static ARP entries: requests could be lost.
         const auto there = ports.Get(i + 1);
         FederatedNeighbors::Add(ports.Get(0), interfaces.GetAddress(i + 1), there->GetAddress());
         FederatedNeighbors::Add(there, interfaces.GetAddress(0), ports.Get(0)->GetAddress());
@@ -104,7 +104,7 @@ main(int argc, char* argv[])
     std::string error;
     cmd.Require(federation.EnableOutput(output, error), error);
     const uint32_t headers = 14 + 20 + 8; // Ethernet, IPv4, UDP
-    uint64_t updateDrops = 0;             // messages of updates that the error model took
+    uint64_t updateDrops = 0;             // update messages that the error model dropped
     if (loss > 0)
     {
         auto errors = CreateObject<RateErrorModel>();

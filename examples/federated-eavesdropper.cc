@@ -1,33 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 /*
- * Somebody listens to a federation in a wifi cell, and rebuilds training images from what the radio
- * could decode.
+ * An eavesdropper in a wifi cell rebuilds training images from the frames that its radio decoded.
  *
  *     center  <--- radius --->  devices  <--- distance --->  eavesdropper
  *        )))    w, MCS 0          (((   v, MCS 3    )))
  *
- * The devices stand together, so that each of them is equally far from who listens; several who
- * listen stand on a circle around them and share their notes. The cell is ad hoc: frames are
- * group-addressed and never repeated by a radio, so that loss grows with distance. LeNet, weights
- * uniform in plus or minus 0.5, one round, twice: each device trains one step on one image, or ten
- * steps on ten images each. Then the attack gets what was captured: w, and the update with gaps;
- * it also knows the learning rate and the clip factor. Equal RngRun: equal weights, images and
- * starts for every quantizer and distance.
+ * All devices are at one place, at the same distance from an eavesdropper. Several eavesdroppers
+ * are on a circle around the devices and share what they captured. The cell is ad hoc: frames are
+ * group-addressed and never retransmitted by a radio, so that loss grows with distance. The model
+ * is LeNet with weights uniform in plus or minus 0.5. One round is run twice: each device trains
+ * one step on one image, or ten steps on ten images each. The attack knows what was captured, w and
+ * the update with gaps, and also the learning rate and the clip factor. Equal RngRun gives equal
+ * weights, images and starts for every quantizer and distance.
  *
  * PREFIX.csv has a row for each distance and each of both:
  *   distance_m, quantizer, bits, interval, epsilon, attack, encrypted    as given
  *   steps, batch        local training
- *   sniffers, attacks   who listen, and attacked updates
- *   captured            fraction of the coordinates of updates that was captured, of all together
- *   captured_one        the same, of the one of them who captured most
- *   captured_model      of the model
- *   frame_loss, snr_db  of frames of the devices at the first radio that listens, decoded or not
- *   messages_unread     encrypted messages: of these there are sizes and times only
- *   ssim_q1, ssim_median, ssim_q3    of the found image and the most similar one of those that the
- *                       device trained on; 0 where nothing was captured
- *   label_accuracy      of the label of that one
- *   claim, epsilon_update, epsilon_zcdp    the verdict of the privacy ledger, whoever listens:
+ *   sniffers, attacks   number of eavesdroppers, and of attacked updates
+ *   captured            fraction of the coordinates of updates that all eavesdroppers captured
+ * together captured_one        the same, of the eavesdropper that captured most captured_model the
+ * same, of the model frame_loss, snr_db  of the frames of devices at the first eavesdropper,
+ * decoded or not messages_unread     encrypted messages, of which only size and time are known
+ *   ssim_q1, ssim_median, ssim_q3    of the found image and the most similar training image of the
+ *                       device; 0 if nothing was captured
+ *   label_accuracy      of the label of that image
+ *   claim, epsilon_update, epsilon_zcdp    the claim of the privacy ledger, for any eavesdropper:
  *                       none, same-cell, true or zcdp; the epsilon of an update, all its
  *                       coordinates added up; and its epsilon at delta = 1e-5
  *
@@ -69,7 +67,7 @@ namespace
 const double LEARNING_RATE = 0.1; // of the profile literal
 const double PI = 3.14159265358979323846;
 
-/** What is given. */
+/** The options, and what follows from them. */
 struct Setting
 {
     FederatedAttackOptions options;
@@ -127,7 +125,7 @@ struct Row
     }
 };
 
-/** @return as many random samples, others in every run. */
+/** @return random samples, different ones in every run. */
 FederatedData
 TakeSamples(const FederatedData& data, uint32_t count)
 {
@@ -165,14 +163,14 @@ KeepClipFactor(std::vector<double>* factors, const FederatedDevice::TrainingReco
     factors->at(record.device) = record.clipFactor;
 }
 
-/** What comes in an A-MPDU, a radio tells only when all of it came. */
+/** Stop later than the last message: a radio traces an A-MPDU only once all of it is received. */
 void
 StopSoon(uint32_t)
 {
     Simulator::Stop(MilliSeconds(10));
 }
 
-/** Run a round with other weights and images, and keep what was captured. */
+/** Run a round and keep what was captured. */
 void
 Listen(const Setting& setting, const FederatedData& data, Row& row)
 {
@@ -187,7 +185,7 @@ Listen(const Setting& setting, const FederatedData& data, Row& row)
 
     FederatedHelper federation;
     federation.SetProfile("literal");
-    federation.SetAlgorithm("alg1"); // which sends no distortion along
+    federation.SetAlgorithm("alg1"); // which does not send the distortion
     federation.AddGroup(nodes, options.bits);
     federation.SetData(data);
     federation.SetTaskAttribute("Model", PointerValue(setting.model));
@@ -249,7 +247,7 @@ Listen(const Setting& setting, const FederatedData& data, Row& row)
     }
     Simulator::Run();
 
-    FederatedPartition::Parts parts; // as the task has them
+    FederatedPartition::Parts parts; // equal to those of the task
     std::string error;
     FederatedPartition::Iid().Split(
         data.train->GetLabels(), {setting.devices}, federation.GetTask()->GetSeed(), parts, error);
@@ -343,7 +341,7 @@ ReadDistances(const std::string& text, std::vector<double>& distances)
                : "is not a list of distances above 0, up to 100000, with commas between";
 }
 
-/** @return what a claim is called in the table. */
+/** @return the name of a claim in the table. */
 std::string
 GetClaimName(PrivacyClaim::Kind kind)
 {
@@ -376,15 +374,18 @@ main(int argc, char* argv[])
     std::string local = "both";
     uint32_t threads = 0;
     std::string output = "federated-eavesdropper";
-    FederatedCommandLine cmd(__FILE__, "Leakage against the distance of who listens.");
+    FederatedCommandLine cmd(__FILE__, "Leakage against the distance of an eavesdropper.");
     cmd.AddData(data);
     cmd.AddText("distance",
-                "Meters from the devices to who listens, one or more with commas between",
+                "Meters from the devices to the eavesdroppers, one or more with commas between",
                 distanceText,
                 [&distances](const std::string& text) { return ReadDistances(text, distances); });
     options.Add(cmd);
-    cmd.AddCount(
-        "sniffers", "Who listen, around the devices, and share notes", setting.sniffers, 1, 100);
+    cmd.AddCount("sniffers",
+                 "Eavesdroppers around the devices, which share what they captured",
+                 setting.sniffers,
+                 1,
+                 100);
     cmd.AddFlag("encrypt", "Encrypt all messages", setting.encrypt);
     cmd.AddCount("devices", "Devices, all attacked", setting.devices, 1, 100);
     cmd.AddCount("nets", "Runs with other weights, images and fading", setting.nets, 1, 1000);
@@ -394,7 +395,7 @@ main(int argc, char* argv[])
                   {"one", "ten", "both"});
     cmd.AddReal("radius", "Meters from the devices to the center", setting.radius, 0.1, 100000);
     cmd.AddText("fading", "Fading of each frame: none, rayleigh or nakagami:m", fading);
-    cmd.AddCount("mcs", "MCS of what devices send", setting.mcs, 0, 8);
+    cmd.AddCount("mcs", "MCS of the frames of devices", setting.mcs, 0, 8);
     cmd.AddCount("threads", "Threads that attack, 0 for all cores", threads, 0, 1024);
     cmd.AddOutput(output);
     cmd.ParseOrExit(argc, argv);

@@ -8,14 +8,14 @@
  *      device   center     Path loss by log-distance (exponent 3), errors by ns-3's model of the
  *         device  device   radio, acknowledgments and retries by its MAC.
  *
- * A model takes 561 messages for each device that takes part, one device after the other; an update
- * 45 (2 bits) or 90 (4 bits). Each fits into one frame, because 6LoWPAN leaves the addresses out.
- * Half of the devices have 2 bits, the others 4. The radio has no observable SNR here: these
- * columns stay empty.
+ * A model takes 561 messages to each selected device, one device after the other; an update takes
+ * 45 (2 bits) or 90 (4 bits). Each message fits into one frame, because 6LoWPAN compresses the
+ * addresses. Half of the devices have 2 bits, the others 4. The SNR of this radio is not measured:
+ * its columns are empty.
  *
  * PREFIX-rounds.csv has a row a round, PREFIX-links.csv one for each selected device and round (see
  * federated-paper, federated-wifi); with --pcap, PREFIX-*.pcap holds the frames of the center. The
- * result line adds complete_updates, those of which nothing was lost, out of granted_updates.
+ * result line adds granted_updates, and complete_updates, those of which no fragment was lost.
  *
  *    federated-lrwpan --devices=6 --radius=20
  */
@@ -48,7 +48,7 @@ namespace
 {
 
 uint64_t g_granted = 0;  // updates
-uint64_t g_complete = 0; // of these, updates of which nothing was lost
+uint64_t g_complete = 0; // of these, updates of which no fragment was lost
 
 /** Count updates at the end of a round. */
 void
@@ -70,7 +70,7 @@ MakePan(Helper& helper, const NetDeviceContainer& radios, int)
     helper.CreateAssociatedPan(radios, 1);
 }
 
-/** Likewise in earlier releases. */
+/** The same in earlier releases. */
 template <typename Helper>
 auto
 MakePan(Helper& helper, const NetDeviceContainer& radios, long)
@@ -108,8 +108,8 @@ main(int argc, char* argv[])
     federation.SetTaskAttribute("Model", StringValue("ns3::LogisticModel"));
     options.SetUp(federation, cmd); // reads the data, makes the nodes of the devices
     federation.SetCenterAttribute("JoinTimeout", StringValue("1min"));
-    // With backoff and acknowledgments the radio carries 100 kb/s of messages; the center sends the
-    // model to others while a device sends its update.
+    // With backoff and acknowledgments the radio carries 100 kb/s of messages. The center still
+    // sends the model to other devices while a device sends its update.
     federation.SetCenterAttribute("DownlinkRate", StringValue("40kbps"));
     federation.SetCenterAttribute("UplinkRate", StringValue("40kbps"));
     federation.SetCenterAttribute("Guard", StringValue("100ms"));
@@ -120,7 +120,7 @@ main(int argc, char* argv[])
     federation.SetDeviceAttribute("FragmentSize", UintegerValue(100));
     federation.SetJoinSpacing(MilliSeconds(200));
 
-    // All nodes would look for duplicates of their addresses in the same instant, and collide.
+    // Duplicate address detection of all nodes would start at the same time and collide.
     Config::SetDefault("ns3::Icmpv6L4Protocol::DAD", BooleanValue(false));
     NodeContainer center(1);
     const NodeContainer nodes(center, federation.GetNodes());
@@ -142,7 +142,8 @@ main(int argc, char* argv[])
     SixLowPanHelper sixLowPan;
     const NetDeviceContainer ports = sixLowPan.Install(radios);
     sixLowPan.AssignStreams(ports, 3000);
-    // All know the prefix, so that addresses take no room and a message fits into one frame.
+    // With the prefix as a shared context, addresses are compressed and a message fits into a
+    // frame.
     sixLowPan.AddContext(ports, 0, Ipv6Prefix("2001:db8::", 64), Hours(1000000));
     const Ipv6InterfaceContainer interfaces =
         Ipv6AddressHelper(Ipv6Address("2001:db8::"), Ipv6Prefix(64)).Assign(ports);
@@ -152,7 +153,7 @@ main(int argc, char* argv[])
     for (uint32_t i = 0; i + 1 < nodes.GetN(); ++i)
     {
         probe->AddDevice(i, interfaces.GetAddress(i + 1, 1));
-        // No neighbor is ever asked for.
+        // Static NDISC entries: solicitations could be lost.
         const auto there = ports.Get(i + 1);
         FederatedNeighbors::Add(ports.Get(0), interfaces.GetAddress(i + 1, 1), there->GetAddress());
         FederatedNeighbors::Add(there, interfaces.GetAddress(0, 1), ports.Get(0)->GetAddress());
@@ -165,7 +166,8 @@ main(int argc, char* argv[])
     cmd.Require(federation.EnableOutput(output, error), error);
     if (pcap)
     {
-        GlobalValue::Bind("ChecksumEnabled", BooleanValue(true)); // else frames look damaged
+        GlobalValue::Bind("ChecksumEnabled",
+                          BooleanValue(true)); // else captured frames have wrong checksums
         lrWpan.EnablePcap(output, radios.Get(0), true);
     }
 

@@ -9,11 +9,11 @@
  *        /     \
  *    device   device
  *
- * Devices are uniform in a disc. The model goes to each participant in turn (unicast), paced at
- * --downlink-rate, and waits at the eNB where the radio is slower. Updates come in granted slots,
- * as long as the radio was measured to need. HARQ sends lost blocks again, so that a bad link is
- * slow and its update late. Beyond about 550 m (exponent 3, 100 resource blocks) the uplink is too
- * weak for ns-3's schedulers: such devices do not join, and slow down the others.
+ * Devices are uniform in a disc. The model is sent to one selected device after the other (unicast)
+ * at --downlink-rate, and is queued at the eNB if the radio is slower. Updates are sent in granted
+ * slots, whose length follows from the measured rate. HARQ retransmits lost blocks, so that a bad
+ * link is slow and its update late. Beyond about 550 m (exponent 3, 100 resource blocks) the uplink
+ * is too weak for ns-3's schedulers: such devices do not join, and slow down the others.
  *
  * PREFIX-rounds.csv has a row a round: simulated time, train loss, test accuracy, B, granted and
  * delivered bits, lost fraction, mean SINR, ... PREFIX-links.csv has a row for each selected device
@@ -59,9 +59,9 @@ main(int argc, char* argv[])
     options.AddPlaces(cmd);
     cmd.AddChoice(
         "width", "Resource blocks of the cell", width, {"6", "15", "25", "50", "75", "100"});
-    cmd.AddReal("downlink-rate", "Pace of the model, in Mb/s", downlinkRate, 0.001, 1000);
+    cmd.AddReal("downlink-rate", "Sending rate of the model, in Mb/s", downlinkRate, 0.001, 1000);
     cmd.AddReal("uplink-rate",
-                "Rate of updates that no radio slows down, in Mb/s",
+                "Sending rate of updates if the radio is not slower, in Mb/s",
                 uplinkRate,
                 0.001,
                 1000);

@@ -9,7 +9,7 @@
  *    50 devices, 4 bits, sigma2 ---+                  frames of 9000 bytes
  *
  * Ten devices take part in a round (--participants), with three bits a coordinate for each on
- * average (B = 30). The profile says how the paper is read; "fitted" is a fit to its figures, found
+ * average (B = 30). The profile is a reading of the paper; "fitted" is a fit to its figures, found
  * by a search. Equal RngRun gives equal splits, first models, cluster draws and batches for all
  * algorithms, so that runs can be paired.
  *
@@ -47,8 +47,11 @@ main(int argc, char* argv[])
     options.noise = "fixed";
     FederatedCommandLine cmd(__FILE__, "The paper's learning experiment, over ideal links.");
     cmd.AddChoice(
-        "profile", "How the paper is read", options.profile, FederatedHelper::GetProfiles());
-    cmd.AddChoice("algorithm", "What is run", options.algorithm, FederatedHelper::GetAlgorithms());
+        "profile", "Reading of the paper", options.profile, FederatedHelper::GetProfiles());
+    cmd.AddChoice("algorithm",
+                  "Quantizer, fusion rule and cluster sizes",
+                  options.algorithm,
+                  FederatedHelper::GetAlgorithms());
     cmd.AddReal("epsilon", "Same-cell epsilon of a coordinate", options.epsilon, 1e-12, 100);
     cmd.AddReal("sigma1", "Standard deviation of the noise, 2-bit devices", options.sigma1, 0, 1e6);
     cmd.AddReal("sigma2", "Standard deviation of the noise, 4-bit devices", options.sigma2, 0, 1e6);

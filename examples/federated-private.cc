@@ -5,7 +5,7 @@
  * for mechanisms whose epsilon is true, and for the paper's quantizer, whose epsilon is not.
  *
  *    devices ---+--- hubs ---+--- center      wires: 1 Gb/s, 0.1 ms, frames of 9000 bytes;
- *    devices ---+            |                  nothing gets lost, and there is no noise
+ *    devices ---+            |                  nothing is lost, and there is no noise
  *    devices -------- hubs --+
  *
  * --epsilon is that of a whole update:
@@ -20,9 +20,10 @@
  *                differential privacy
  *   none         floats
  *
- * All updates have the same weight. With --budget a device declines when it has given away so much
- * (--budget-of names the epsilon). PREFIX-rounds.csv has a row a round (see federated-paper), with
- * the largest epsilons of a device so far. The result line repeats the last row.
+ * All updates have the same weight. With --budget a device declines grants once its epsilon would
+ * exceed the budget (--budget-of names the epsilon). PREFIX-rounds.csv has a row a round (see
+ * federated-paper), with the largest epsilons of a device so far. The result line repeats the last
+ * row.
  *
  *    federated-private --mechanism=coordinates --epsilon=8 --output=results/private
  */
@@ -76,7 +77,7 @@ main(int argc, char* argv[])
     std::string output;
     FederatedCommandLine cmd(__FILE__, "Training at honest privacy budgets, over ideal links.");
     cmd.AddChoice("mechanism",
-                  "What protects an update",
+                  "Privacy mechanism of updates",
                   mechanism,
                   {"rr", "coordinates", "laplace", "gaussian", "paper", "none"});
     cmd.AddReal("epsilon", "Privacy loss of an update", epsilon, 1e-9, 1e6);
@@ -85,7 +86,7 @@ main(int argc, char* argv[])
     cmd.AddCount("bits", "Resolution of laplace and paper", bits, 1, 16);
     cmd.AddReal("interval", "A: coordinates are clamped to [-A, A]", interval, 1e-9, 1e6);
     cmd.AddReal("clip", "Largest norm of an update, laplace and gaussian", clip, 1e-9, 1e9);
-    cmd.AddChoice("model", "What is learned", model, {"logistic", "mlp"});
+    cmd.AddChoice("model", "Model", model, {"logistic", "mlp"});
     cmd.AddCount("pool", "Side of the squares of pixels that are averaged", pool, 1, 28);
     cmd.AddCount("devices", "Number of devices", devices, 1, 10000);
     cmd.AddCount("participants",

@@ -9,13 +9,13 @@
  *                            +--- device
  *
  * A packet that a device sends is lost with probability --loss, between the device and its hub.
- * Over UDP the coordinates in it are then missing in the update; over TCP it is sent again. Half of
- * the devices have 2 bits, the others 4.
+ * Over UDP the update then lacks its coordinates; over TCP it is retransmitted. Half of the devices
+ * have 2 bits, the others 4.
  *
  * PREFIX-rounds.csv has a row a round (see federated-paper); with --pcap, PREFIX-*-N.pcap holds
  * what the center sent and received over its trunk N. The result line adds sent_fragments and
- * received_fragments of all updates, and update_drops, messages of updates that the error model
- * took, counted at the net devices (UDP).
+ * received_fragments of all updates, and update_drops, update messages that the error model
+ * dropped, counted at the net devices (UDP).
  *
  *    federated-star --devices=1000 --loss=0.05
  */
@@ -86,7 +86,7 @@ main(int argc, char* argv[])
     std::string error;
     cmd.Require(federation.EnableOutput(output, error, false), error);
     const uint32_t headers = 2 + 20 + 8; // PPP, IPv4, UDP
-    uint64_t updateDrops = 0;            // messages of updates that the error model took
+    uint64_t updateDrops = 0;            // update messages that the error model dropped
     if (loss > 0)
     {
         auto errors = CreateObject<RateErrorModel>();

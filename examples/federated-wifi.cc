@@ -11,15 +11,15 @@
  *          /       \                                 /       \            (--center=wire)
  *       device   device                           device   device
  *
- * Devices are uniform in a disc. Ad hoc, all frames are group-addressed, of devices with --mcs, and
- * never acknowledged, so that SNR turns into loss. In infrastructure mode frames are acknowledged
- * and rates adapt, so that a bad link is slow, and its update late.
+ * Devices are uniform in a disc. In ad hoc mode all frames are group-addressed and never
+ * acknowledged, and devices send with --mcs, so that a low SNR causes loss. In infrastructure mode
+ * frames are acknowledged and rates adapt, so that a bad link is slow and its update late.
  *
  * PREFIX-rounds.csv has a row a round: simulated time, train loss, test accuracy, B, granted and
  * delivered bits, lost fraction, mean SNR, ... PREFIX-links.csv has a row for each selected device
  * and round: SNR at the receiving radio, sent and received fragments, weight, distance, energy, ...
- * With --pcap, PREFIX-*.pcap holds what the receiving radio and the first two devices heard and
- * sent; --ascii, --flowmon and --anim write PREFIX-*.tr, PREFIX-flowmon.xml (flows with unicast
+ * With --pcap, PREFIX-*.pcap holds what the receiving radio and the first two devices received
+ * and sent; --ascii, --flowmon and --anim write PREFIX-*.tr, PREFIX-flowmon.xml (flows with unicast
  * packets) and PREFIX-anim.xml (for NetAnim).
  *
  *    federated-wifi --radius=40 --fading=rayleigh --output=cell
@@ -64,14 +64,14 @@ main(int argc, char* argv[])
     cmd.AddChoice("mode", "Kind of cell", mode, {"adhoc", "infrastructure"});
     cmd.AddChoice("center", "Center in the access point or on a wire", center, {"ap", "wire"});
     cmd.AddChoice("width", "Channel width in MHz", width, {"20", "40", "80", "160"});
-    cmd.AddCount("mcs", "MCS of what devices send, ad hoc", mcs, 0, 8);
-    cmd.AddCount("downlink-mcs", "MCS of what the center sends to all", downlinkMcs, 0, 8);
+    cmd.AddCount("mcs", "MCS of the frames of devices, ad hoc", mcs, 0, 8);
+    cmd.AddCount("downlink-mcs", "MCS of group-addressed frames of the center", downlinkMcs, 0, 8);
     cmd.AddText("fading", "Fading of each frame: none, rayleigh or nakagami:m", fading);
     cmd.AddReal("power", "Transmission power of devices in dBm", power, -50, 50);
     cmd.AddReal("center-power", "Transmission power of the center in dBm", centerPower, -50, 50);
     cmd.AddReal("energy", "Joules in the battery of each device, 0: no batteries", energy, 0, 1e9);
     cmd.AddReal("joules-per-sample", "Energy of training a sample", joulesPerSample, 0, 1e6);
-    cmd.AddFlag("pcap", "Write what radios send and hear", pcap);
+    cmd.AddFlag("pcap", "Write what radios send and receive", pcap);
     cmd.AddFlag("ascii", "Write an ASCII trace of the receiving radio", ascii);
     cmd.AddFlag("flowmon", "Write the flows as XML", flowmon);
     cmd.AddFlag("anim", "Write an animation as XML", anim);

@@ -24,7 +24,7 @@ void
 FederatedAttackOptions::Add(FederatedCommandLine& cmd)
 {
     cmd.AddChoice("quantizer",
-                  "What is done to updates",
+                  "Quantizer of the updates",
                   quantizer,
                   FederatedQuantizers::GetCoordinateWise());
     cmd.AddCount("bits", "Bits of a coordinate; rr has one", bits, 1, Quantizer::MAX_BITS);

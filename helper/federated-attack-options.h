@@ -18,8 +18,8 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief The options that examples of attacks share: what is done to an update, and what an
- * attacker then does with it.
+ * @brief The options that attack examples share: how an update is quantized, and how it is
+ * attacked.
  *
  * @code
     FederatedAttackOptions options;
@@ -38,13 +38,13 @@ class FederatedAttackOptions
     void Add(FederatedCommandLine& cmd);
 
     /**
-     * Understand what was given, once it is parsed; exit with a sentence if that fails.
+     * Check and convert the parsed options; exit with an error sentence if one is wrong.
      * @param cmd The command line.
      */
     void ReadOrExit(const FederatedCommandLine& cmd);
 
     /**
-     * @param dimension d: epsilon is that of a coordinate, and laplace has d times that.
+     * @param dimension d. The option epsilon is for one coordinate; laplace gets d times that.
      * @return a quantizer.
      */
     Ptr<Quantizer> MakeQuantizer(std::size_t dimension) const;
@@ -61,7 +61,7 @@ class FederatedAttackOptions
     double epsilon = 1e-6;            //!< Of a coordinate.
     double clip = 10;                 //!< C, of the l1 norm.
     std::string attack = "dlg";       //!< dlg, idlg, cosine or linear.
-    uint32_t iterations = 0;          //!< 0: those of the attack.
+    uint32_t iterations = 0;          //!< 0: the default of the attack.
 
   private:
     TypeId m_quantizer;  //!< Of the quantizer.

@@ -20,10 +20,10 @@ namespace ns3
  * @brief The strict command line of every example.
  *
  * ns-3's CommandLine reads 5x as 5, wraps -1, keeps stray words and aborts on a wrong unit. This
- * reader takes the same options (ours, --PrintHelp and its kin, global values such as --RngRun, and
- * --ns3::Class::Attribute=value), and answers everything else with one sentence before anything was
- * built or written. Campaign tools read our options and their defaults from --PrintHelp; therefore
- * help texts contain no brackets and no double dash.
+ * reader takes the same options: those of the example, --PrintHelp and the other print options,
+ * global values such as --RngRun, and --ns3::Class::Attribute=value. It refuses everything else
+ * with one sentence, before anything is built or written. Campaign tools read our options and their
+ * defaults from --PrintHelp; therefore help texts contain no brackets and no double dash.
  */
 class FederatedCommandLine
 {
@@ -115,20 +115,20 @@ class FederatedCommandLine
     void AddFlag(const std::string& name, const std::string& help, bool& value);
 
     /**
-     * Add --data=DIR, a folder that must exist, given or not.
+     * Add --data=DIR, a folder that must exist, also if it is the default.
      * @param [in,out] folder Its default, and where the value goes.
      */
     void AddData(std::string& folder);
 
     /**
      * Add --output=PREFIX, the start of the path of every file that the example writes. The folder
-     * must exist and be writable, given or not.
+     * must exist and be writable, also if it is the default.
      * @param [in,out] prefix Its default (empty: nothing is written), and where the value goes.
      */
     void AddOutput(std::string& prefix);
 
     /**
-     * Read the options. --PrintHelp and its kin print and end the process with exit code 0.
+     * Read the options. --PrintHelp and the other print options end the process with exit code 0.
      * @param argc Number of words.
      * @param argv The words, the program first.
      * @param [out] error On failure, one sentence that says what was wrong.
@@ -150,9 +150,9 @@ class FederatedCommandLine
     [[noreturn]] void Fail(const std::string& error) const;
 
     /**
-     * End the process as Fail does, unless something is right.
-     * @param isRight Whether it is right.
-     * @param error What was wrong otherwise.
+     * End the process as Fail does, unless a condition holds.
+     * @param isRight The condition.
+     * @param error What is wrong if it does not hold.
      */
     void Require(bool isRight, const std::string& error) const;
 

@@ -84,7 +84,7 @@ GetOnlyAddress(const Ptr<Node>& node, bool v6)
 
 /**
  * @param names Some names.
- * @return them in words.
+ * @return them with commas between.
  */
 std::string
 JoinNames(const std::vector<std::string>& names)

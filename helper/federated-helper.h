@@ -35,9 +35,10 @@ namespace ns3
  * @brief Sets up a federation: a FusionCenter on one node, a FederatedDevice on each of the others,
  * and the LearningTask that they share.
  *
- * A profile says how the paper is read (pixels, learning rate, clipping, interval, ...), an
- * algorithm which quantizer, fusion rule and cluster sizes are used. Attributes that are set here
- * come after both, so that they win.
+ * A profile is a reading of the paper (pixels, learning rate, clipping, interval, ...). An
+ algorithm
+ * is a quantizer, a fusion rule and a cluster-size policy. Attributes that are set here are applied
+ * after both and override them.
  *
  * @code
     FederatedHelper federation;
@@ -108,29 +109,29 @@ class FederatedHelper
     void SetEncryptionKey(const std::string& key);
 
     /**
-     * Send everything to a broadcast or group address, up and down, on two ports, as on a radio
-     * without acknowledgments: who sends is known by the identifier of the device. Only UDP over
-     * IPv4.
+     * Send all messages, up and down, to a broadcast or multicast address, as on a radio without
+     * acknowledgments. Center and devices have different ports; a sender is identified by its
+     * device id. Only UDP over IPv4.
      * @param group Address that center and devices send to.
      * @param devicePort Port of the devices, other than that of the center.
      */
     void SetGroupAddress(Ipv4Address group, uint16_t devicePort);
 
     /**
-     * Let the center know all devices from the start, as if they had been registered before: none
-     * has to join, over a link that may not let it. Needs a group address.
-     * @param enrolled Whether they are known.
+     * Register all devices at the center before the simulation starts, so that none has to join
+     * over a bad link. Needs a group address.
+     * @param enrolled Whether they are registered.
      */
     void SetEnrolled(bool enrolled);
 
     /**
-     * @param probe What observes the links of the devices; before or after Install().
+     * @param probe Measures the links of the devices; may be set before or after Install().
      */
     void SetProbe(const Ptr<LinkProbe>& probe);
 
     /**
-     * Measure the distances of devices (in PREFIX-links.csv) from another node than that of the
-     * center, which may be behind the radio that the devices reach.
+     * Measure the distances in PREFIX-links.csv from another node than that of the center, such as
+     * the access point if the center is on a wire behind it.
      * @param node A node with a mobility model.
      */
     void SetDistanceReference(const Ptr<Node>& node);
@@ -164,14 +165,14 @@ class FederatedHelper
     Ptr<LearningTask> GetTask() const;
 
     /**
-     * Find out whether all that was set fits together. Nothing is installed.
+     * Check whether the settings fit together. Nothing is installed.
      * @param [out] error On failure, one sentence that says what is wrong.
      * @return whether Install() will succeed.
      */
     bool Check(std::string& error);
 
     /**
-     * Install the applications, once. Aborts with what Check() says if that fails.
+     * Install the applications, once. Aborts with the error of Check() if there is one.
      *
      * A device whose node has exactly one usable address of the center's family is bound to it: a
      * join from anywhere else is dropped.
@@ -215,8 +216,8 @@ class FederatedHelper
     void StopWhenFinished();
 
     /**
-     * What an example wants of a federation that it installed: EnableProgress(),
-     * StopWhenFinished() and, if there is a prefix, EnableTraces().
+     * What examples do after Install(): EnableProgress(), StopWhenFinished() and, if there is a
+     * prefix, EnableTraces().
      * @param prefix Start of the paths; empty: no files.
      * @param [out] error On failure, one sentence with the path and what was wrong.
      * @param links Whether the links are written too.
@@ -241,14 +242,14 @@ class FederatedHelper
     static void CountUpdate(uint64_t* count, uint32_t headers, Ptr<const Packet> packet);
 
     /**
-     * Say in a few lines what is private: the verdict that follows from the configuration, the
-     * largest epsilons of a device so far, unprotected side information, and who declined. After
-     * the simulation, before it is destroyed.
+     * Print what is private: the claim that follows from the configuration, the largest epsilons of
+     * a device so far, side information that is sent without protection, and how many devices
+     * declined. Call it after Simulator::Run() and before Simulator::Destroy().
      * @param stream Where to, standard error in examples.
      */
     void PrintPrivacy(std::ostream& stream) const;
 
-    /** @return what joins the traces of center and devices, once they are installed. */
+    /** @return the trace writer, which joins the traces of center and devices; after Install(). */
     Ptr<FederatedTraceWriter> GetTraceWriter() const;
 
   private:
@@ -320,8 +321,8 @@ class FederatedHelper
     TypeId GetProtocol() const;
 
     /**
-     * @return what makes the devices, but for their addresses and what is different in each of
-     * them; after MakeStrategies().
+     * @return a factory of devices with all that they have in common, but not their addresses;
+     * after MakeStrategies().
      */
     ObjectFactory MakeDeviceFactory() const;
 

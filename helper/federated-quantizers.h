@@ -11,7 +11,7 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief The short names of quantizers, as options and tables have them.
+ * @brief The short names of quantizers in options and tables.
  */
 class FederatedQuantizers
 {

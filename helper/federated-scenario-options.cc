@@ -40,15 +40,16 @@ FederatedScenarioOptions::AddFederation(FederatedCommandLine& cmd)
                   algorithm,
                   FederatedHelper::GetAlgorithms());
     cmd.AddReal("epsilon", "Epsilon of one coordinate of one update", epsilon, 1e-300, 1e300);
-    cmd.AddChoice("noise",
-                  "Noise on what comes: none (digital links), snr (as if sent uncoded) or fixed",
-                  noise,
-                  {"none", "snr", "fixed"});
+    cmd.AddChoice(
+        "noise",
+        "Noise on received updates: none (digital links), snr (as if sent uncoded) or fixed",
+        noise,
+        {"none", "snr", "fixed"});
     cmd.AddReal("sigma1", "Fixed noise of the first group, standard deviation", sigma1, 0, 1e6);
     cmd.AddReal("sigma2", "Fixed noise of the other groups", sigma2, 0, 1e6);
     cmd.AddText("budget", "B, bits a coordinate in a round: measured, or a number", budget);
     cmd.AddChoice("loss-policy",
-                  "What becomes of missing coordinates",
+                  "How lost coordinates are handled",
                   lossPolicy,
                   {"renormalise", "renormalize", "zero", "drop"});
     cmd.AddCount("threads", "Threads that train and evaluate, 0 for all cores", threads, 0, 1024);

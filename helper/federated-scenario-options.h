@@ -19,7 +19,7 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief The options that examples of scenarios share, and what follows from them.
+ * @brief The options that scenario examples share, and the federation that they describe.
  *
  * @code
     FederatedScenarioOptions options;
@@ -56,22 +56,22 @@ class FederatedScenarioOptions
     void AddPlaces(FederatedCommandLine& cmd);
 
     /**
-     * Understand what was given, once it is parsed; exit with a sentence if that fails.
+     * Check and convert the parsed options; exit with an error sentence if one is wrong.
      * @param cmd The command line.
      */
     void ReadOrExit(const FederatedCommandLine& cmd);
 
     /**
-     * Read the data, make the nodes of the devices and set up all that does not depend on the
-     * links; exit with a sentence if something does not fit.
+     * Read the data, create the nodes of the devices and set the attributes that do not depend on
+     * the links; exit with an error sentence if that fails.
      * @param federation The federation.
      * @param cmd The command line.
      */
     void SetUp(FederatedHelper& federation, const FederatedCommandLine& cmd) const;
 
     /**
-     * Put a node at the origin and devices uniformly into the disc around it; with a speed they
-     * walk from one random point in the disc to the next.
+     * Place a node at the origin and the devices uniformly in the disc around it. If speed is
+     * above 0, devices walk from one random point in the disc to the next.
      * @param devices The nodes of the devices.
      * @param reference The node at the origin.
      */
@@ -80,7 +80,7 @@ class FederatedScenarioOptions
     /**
      * @param text Groups such as 50x2,50x4: devices, then bits.
      * @param [out] groups The groups.
-     * @return whether the text says that.
+     * @return whether the text is such a list.
      */
     static bool ReadGroups(const std::string& text, std::vector<Group>& groups);
 
@@ -100,8 +100,8 @@ class FederatedScenarioOptions
     double sigma1 = 6.25e-4;                //!< Fixed noise of the first group.
     double sigma2 = 0.125;                  //!< Fixed noise of the others.
     std::string budget = "measured";        //!< measured, or bits a coordinate.
-    std::string lossPolicy = "renormalise"; //!< What becomes of missing coordinates.
-    uint32_t threads = 0;                   //!< That train and evaluate.
+    std::string lossPolicy = "renormalise"; //!< How lost coordinates are handled.
+    uint32_t threads = 0;                   //!< For training and evaluation; 0: all cores.
     std::string data = "data/mnist";        //!< Where the data are.
     std::string output;                     //!< Start of the paths of files; empty: none.
 

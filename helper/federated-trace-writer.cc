@@ -78,8 +78,8 @@ ToDb(double ratio)
 
 /**
  * @param sent Fragments sent.
- * @param received Fragments of these that came.
- * @return the fraction that got lost; NaN if none was sent.
+ * @param received How many of these were received.
+ * @return the lost fraction; NaN if none was sent.
  */
 double
 GetFraction(uint64_t sent, uint64_t received)
@@ -340,7 +340,7 @@ FederatedTraceWriter::WriteLinks(const RoundRecord& record)
             << link.framesFailed << used;
         rows += row.Get();
     }
-    // At once: the buffer of a stream would end in the middle of a row when it is full.
+    // In one write: a full buffer of the stream would be flushed in the middle of a row.
     m_links->GetStream() << rows;
     m_links->Flush(m_error);
 }

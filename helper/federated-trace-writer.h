@@ -29,9 +29,9 @@ namespace ns3
  * round. Only whole rows are written, and they are flushed at the end of each round, so that a
  * program can follow a running simulation. A value that nobody knows is empty, never 0.
  *
- * How many fragments a device sent, and when it began, comes from the device; all else from the
- * center. A device that has not said what it sent when the round ends (it had never taken its grant
- * as far as the center knows, say) is left out of the lost fraction.
+ * The number of sent fragments and the time of the first one are traced by the device, everything
+ * else by the center. A device that traced no sent update when the round ends does not count in the
+ * lost fraction.
  */
 class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
 {
@@ -71,10 +71,10 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     /** @return update fragments that devices sent so far. */
     uint64_t GetSentFragments() const;
 
-    /** @return how many of these came in time. */
+    /** @return how many of these were received before their round ended. */
     uint64_t GetReceivedFragments() const;
 
-    /** @return the fraction of update fragments that got lost; NaN if none was sent. */
+    /** @return the fraction of update fragments that were lost; NaN if none was sent. */
     double GetLostFraction() const;
 
     /**
@@ -84,10 +84,10 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
      */
     double GetLargestEpsilon(PrivacyEpsilon which) const;
 
-    /** @return how many updates the device sent that sent most of them. */
+    /** @return the largest number of updates that one device sent. */
     uint32_t GetMostAnswers() const;
 
-    /** @return how many grants each device declined, without those that declined none. */
+    /** @return the number of grants that each device declined; devices without any are left out. */
     const std::map<uint32_t, uint32_t>& GetDeclined() const;
 
     /**

@@ -204,7 +204,7 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
         federated::TuneAssociation(m_devices);
     }
 
-    InternetStackHelper internet; // static routing alone would not deliver what came to a group
+    InternetStackHelper internet; // static routing alone would not deliver multicast locally
     internet.SetIpv6StackInstall(false);
     internet.Install(NodeContainer(devices, NodeContainer(m_accessPoint)));
     const federated::WifiTuning tuning{
@@ -268,9 +268,9 @@ FederatedWifiHelper::SetUp(FederatedHelper& federation)
     const Time spacing = m_adhoc ? Time(0) : MilliSeconds(15); // for joins
     federation.SetJoinSpacing(spacing);
     federation.SetCenterAttribute("JoinTimeout", TimeValue(Seconds(10) + spacing * devices));
-    // Somewhat slower than the radio, so that the plan for slots is not too early.
+    // Below the rate of the radio, so that slots are not planned too early.
     federation.SetCenterAttribute("DownlinkRate", rate(0.9 * GetGroupRate(m_downlinkMcs)));
-    // As fast as the radio takes it: how fast it really is, is measured.
+    // An upper bound: the real rate is measured.
     federation.SetCenterAttribute("UplinkRate", rate(m_adhoc ? GetPhyRate(m_mcs) : 200e6));
     federation.SetCenterAttribute("MeasuredSlots", BooleanValue(true));
     federation.SetCenterAttribute("GrantSpacing", TimeValue(MilliSeconds(2)));
@@ -281,7 +281,7 @@ FederatedWifiHelper::SetUp(FederatedHelper& federation)
         federation.SetGroupAddress(Ipv4Address(CELL_BROADCAST), DEVICE_PORT);
         federation.SetEnrolled(true);
         federation.SetDeviceAttribute("IncompleteModel", EnumValue(FederatedDevice::USE_PREVIOUS));
-        // Until the deadline: a far device has a long way to be heard.
+        // Retransmit until the deadline: most messages of a far device are lost.
         federation.SetCenterAttribute("ControlRetries", UintegerValue(1000000));
     }
     else

@@ -36,19 +36,24 @@ namespace ns3
      infrastructure:     device )))   ((( access point, with the center in it or on a wire behind
    @endverbatim
  *
- * Ad hoc, all frames are group-addressed: nothing is acknowledged or sent again by a radio, and MCS
- * are fixed, so that SNR turns into loss. Devices are enrolled, because the far ones could not
- * join, and train with the previous values of what they miss of a model. The center sends with a
- * more robust MCS and more power than devices do, as access points do. In infrastructure mode
- * frames are acknowledged and rates adapt, so that a bad link becomes a slow one; the model goes
- * down by multicast and what a device misses is repaired.
+ * In ad hoc mode all frames are group-addressed. Radios neither acknowledge nor retransmit them,
+ and
+ * MCS are fixed, so that a low SNR causes loss. Devices are enrolled, because far ones could not
+ * join. A device that misses parts of a model trains with the previous values of these. The center
+ * has a more robust MCS and more power than the devices, as access points have. In infrastructure
+ * mode frames are acknowledged and rates adapt, so that a bad link is slow. The model is sent by
+ * multicast, and what a device misses is retransmitted.
  *
- * What ns-3's defaults would spoil is set here, and can be set otherwise: the time-out of ADDBA
- * (1 ms makes contending stations hang), agreements on block acknowledgments (that of a station
- * that walks away blocks all others), queues that hold an update, no queue discs (CoDel drops
- * bursts), ARP entries (three pending packets, then silence), preamble detection (its default hides
- * every frame below about 12 dB), and the time at which stations associate, one after the other
- * (all at once, some are left that believe to be associated).
+ * Some defaults of ns-3 do not work for a federation; the helper has others, which can be changed:
+ *   - the timeout of ADDBA: 1 ms makes contending stations hang;
+ *   - block ack agreements: that of a station that left blocks all others;
+ *   - the queue of a radio: it holds an update;
+ *   - queue discs: none, because CoDel drops bursts;
+ *   - ARP: filled in advance, because a cache holds three pending packets and is dead for 100 s
+ *     after three failures;
+ *   - preamble detection: the default detects no frame below about 12 dB;
+ *   - association: stations associate one after the other; if all do at once, some believe that
+ *     they are associated while the access point does not.
  *
  * @code
     FederatedWifiHelper wifi;
@@ -98,14 +103,14 @@ class FederatedWifiHelper
     /**
      * @param text none, rayleigh or nakagami:m.
      * @param [out] m What SetFading takes.
-     * @return whether the text says that.
+     * @return whether the text is one of these.
      */
     static bool ReadFading(const std::string& text, double& m);
 
     /** @param dbm Transmission power of devices in dBm; 16 if this is not called. */
     void SetTxPower(double dbm);
 
-    /** @param dbm That of the center or access point; 26 if this is not called. */
+    /** @param dbm Transmission power of the center or access point in dBm; 26 if not called. */
     void SetCenterTxPower(double dbm);
 
     /**
@@ -127,9 +132,9 @@ class FederatedWifiHelper
     void SetAddBaTimeout(const Time& timeout);
 
     /**
-     * @param requests After how many requests in a row that are not answered an agreement on block
-     * acknowledgments ends; 7 if this is not called, 0: never. A radio that goes on asking
-     * somebody who walked away lets no other frames through.
+     * @param requests Number of unanswered block ack requests in a row after which an agreement
+     * ends; 7 if this is not called, 0: never. While a radio repeats requests to a station that
+     * left, it sends nothing else.
      */
     void SetBlockAckLimit(uint32_t requests);
 
@@ -139,7 +144,7 @@ class FederatedWifiHelper
      */
     void SetQueue(uint32_t packets, const Time& delay);
 
-    /** @param isStatic Whether ARP caches are filled in advance; so if this is not called. */
+    /** @param isStatic Whether ARP caches are filled in advance; true if this is not called. */
     void SetStaticArp(bool isStatic);
 
     /**
@@ -150,25 +155,24 @@ class FederatedWifiHelper
     void Install(const NodeContainer& devices, const Ptr<Node>& accessPoint);
 
     /**
-     * Make a federation fit the cell, before it is installed: where messages are sent, at what
-     * pace, how long slots are, and the probe at the receiving radio. Attributes that are set
-     * afterwards win.
+     * Adapt a federation to the cell, before it is installed: addresses and rates of messages,
+     * lengths of slots, and the probe at the receiving radio. Attributes that are set later
+     * override these.
      * @param federation The federation, whose nodes are those given to Install(), in their order.
      */
     void SetUp(FederatedHelper& federation);
 
     /**
-     * Put a radio into the cell that only listens, after Install(). It is like the others, never
-     * sends, and disturbs nobody: its fading and errors have random streams of their own, so that
-     * the federation does what it does without it.
+     * Add a radio that only listens, after Install(). It never sends. Its fading and errors have
+     * random streams of their own, so that the federation has the same results without it.
      * @param node A node with a position, without IP.
      * @return the radio.
      */
     Ptr<NetDevice> AddListener(const Ptr<Node>& node);
 
     /**
-     * Let somebody listen to a federation, after both were installed.
-     * @param position Where; the node of the application can be moved.
+     * Add an eavesdropper to a federation, after cell and federation were installed.
+     * @param position Its position; the node of the application can be moved.
      * @param federation The federation, whose dimension and quantizer are public.
      * @return the application, on a node of its own.
      */
@@ -202,7 +206,7 @@ class FederatedWifiHelper
     double GetGroupRate(uint32_t mcs) const;
 
     /**
-     * Write what the receiving radio and some devices hear and send.
+     * Write captures of the receiving radio and of some devices.
      * @param prefix Start of the paths.
      * @param devices How many devices, the first ones.
      */
@@ -255,7 +259,7 @@ class FederatedWifiHelper
 
     // State
     std::unique_ptr<federated::WifiRadios> m_radios;       //!< The cell, once it is installed.
-    std::unique_ptr<federated::WifiListeners> m_listeners; //!< Who only listens.
+    std::unique_ptr<federated::WifiListeners> m_listeners; //!< Radios that only listen.
     Ptr<Node> m_accessPoint;                               //!< At the receiving radio.
     Ptr<Node> m_center;                                    //!< Where the center is.
     Ipv4Address m_centerAddress;                           //!< Its address.

@@ -17,21 +17,21 @@ namespace ns3::federated
 
 /**
  * @ingroup federated
- * @brief Fading that draws for listeners from other streams than for everybody else: ns-3 draws for
- * each receiver in turn, so that one more would change what all others receive.
+ * @brief Fading with separate random streams for listeners. ns-3 draws for one receiver after the
+ * other, so that one more receiver would change the fading of all others.
  */
 class WifiListeners::Fading : public PropagationLossModel
 {
   public:
-    /** @param others What everybody else experiences. */
+    /** @param others Fading of all other receivers. */
     void SetOthers(const Ptr<PropagationLossModel>& others)
     {
         m_others = others;
     }
 
     /**
-     * @param listener Who listens.
-     * @param fading What it experiences.
+     * @param listener Position of a listener.
+     * @param fading Its fading.
      */
     void Add(const Ptr<MobilityModel>& listener, const Ptr<PropagationLossModel>& fading)
     {
@@ -58,7 +58,7 @@ class WifiListeners::Fading : public PropagationLossModel
         return m_others->AssignStreams(stream);
     }
 
-    Ptr<PropagationLossModel> m_others;                                    //!< Of everybody else.
+    Ptr<PropagationLossModel> m_others; //!< Of all other receivers.
     std::map<const MobilityModel*, Ptr<PropagationLossModel>> m_listeners; //!< By receiver.
 };
 
@@ -78,7 +78,7 @@ WifiListeners::Add(const Ptr<Node>& node)
                     "FederatedWifiHelper: a listener with IP would answer ARP");
     const auto mobility = node->GetObject<MobilityModel>();
     NS_ABORT_MSG_IF(!mobility, "FederatedWifiHelper: the node of a listener has no position");
-    // Without access point a radio does not look for one; what it could send with, it never uses.
+    // An ad hoc radio does not look for an access point.
     const NetDeviceContainer radio = m_radios.Install(node, "ns3::AdhocWifiMac", m_mcs, m_power);
     int64_t stream = FederatedStreams::LISTENERS + FederatedStreams::LISTENER * m_count++;
     stream += WifiHelper().AssignStreams(radio, stream);

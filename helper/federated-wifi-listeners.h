@@ -18,15 +18,15 @@ namespace ns3::federated
 
 /**
  * Radios that only listen. Their fading and errors have random streams of their own, so that the
- * others of the cell receive what they receive without them.
+ * other radios receive the same frames with and without them.
  */
 class WifiListeners
 {
   public:
     /**
      * @param radios The cell; it must outlive this.
-     * @param mcs MCS that radios are made with, which they never use.
-     * @param power Likewise, their transmission power in dBm.
+     * @param mcs MCS of the radios, which never send.
+     * @param power Their transmission power in dBm.
      */
     WifiListeners(WifiRadios& radios, uint32_t mcs, double power);
     ~WifiListeners();
@@ -39,7 +39,7 @@ class WifiListeners
 
     /**
      * @param position Where.
-     * @param federation Whom it listens to, installed.
+     * @param federation The federation that it listens to, installed.
      * @return an application on a node of its own.
      */
     Ptr<Eavesdropper> AddEavesdropper(const Vector& position, const FederatedHelper& federation);
@@ -50,8 +50,8 @@ class WifiListeners
     WifiRadios& m_radios; //!< The cell.
     uint32_t m_mcs;       //!< Of radios.
     double m_power;       //!< Of radios, dBm.
-    uint32_t m_count = 0; //!< How many listen.
-    Ptr<Fading> m_fading; //!< Around the fading of the cell; null until somebody listens.
+    uint32_t m_count = 0; //!< Number of listeners.
+    Ptr<Fading> m_fading; //!< Replaces the fading of the cell; null without listeners.
 };
 
 } // namespace ns3::federated

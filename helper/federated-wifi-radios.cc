@@ -46,7 +46,7 @@ WifiRadios::SetUpPhy()
 {
     m_phy.SetChannel(m_channel);
     m_phy.SetPcapDataLinkType(WifiPhyHelper::DLT_IEEE802_11_RADIO);
-    m_phy.Set("RxSensitivity", DoubleValue(-130)); // what is weaker leaves no trace at all
+    m_phy.Set("RxSensitivity", DoubleValue(-130)); // weaker frames are not traced at all
     TypeId::AttributeInformation information;
     if (TypeId::LookupByName("ns3::WifiPhy")
             .LookupAttributeByName("ChannelSettings", &information)) // since ns-3.36

@@ -30,8 +30,8 @@ namespace
 constexpr uint8_t BEST_EFFORT = 0; // the traffic of a federation
 
 /**
- * @return whether a receiver keeps an agreement when it is asked for a new one: not from ns-3.37
- * on, which also knows links.
+ * @return whether a receiver keeps an old agreement when it receives a new ADDBA request: not from
+ * ns-3.37 on, which is recognized by its multi-link functions.
  */
 template <typename Mac>
 auto
@@ -49,8 +49,8 @@ KeepsOldAgreements(const Mac&, long)
 }
 
 /**
- * End an agreement of a radio on block acknowledgments, also one that was only asked for. What was
- * sent and is not acknowledged is then sent again, and nothing waits for the agreement any more.
+ * End a block ack agreement of an originator, also a pending one. Frames that are not acknowledged
+ * are then retransmitted, and no frame waits for the agreement.
  * @tparam Manager ns3::BlockAckManager, whose functions depend on the release.
  * @tparam Group From ns-3.44 on, an agreement may be for a group.
  */
@@ -92,10 +92,10 @@ EndAgreement(Manager& manager, Mac48Address recipient, long)
     }
 }
 
-/** Whom a radio asked for acknowledgments in vain. */
+/** The unanswered block ack requests of a radio. */
 struct UnansweredRequests : public SimpleRefCount<UnansweredRequests>
 {
-    /** Requests to somebody. */
+    /** Requests to one recipient. */
     struct Requests
     {
         uint32_t count = 0; //!< In a row.
@@ -103,13 +103,13 @@ struct UnansweredRequests : public SimpleRefCount<UnansweredRequests>
     };
 
     BlockAckManager* manager;                  //!< Keeps the agreements of the radio.
-    uint32_t limit;                            //!< How many are enough.
-    std::map<Mac48Address, Requests> requests; //!< By who was asked.
+    uint32_t limit;                            //!< Requests after which an agreement ends.
+    std::map<Mac48Address, Requests> requests; //!< By recipient.
 };
 
 /**
- * Count a request that was not answered in time. Signature of WifiMac's trace PsduResponseTimeout,
- * which data fire too.
+ * Count an unanswered request. Sink of WifiMac's trace source PsduResponseTimeout, which fires for
+ * data frames too.
  */
 void
 CountUnanswered(Ptr<UnansweredRequests> unanswered,
@@ -133,31 +133,31 @@ CountUnanswered(Ptr<UnansweredRequests> unanswered,
 }
 
 /**
- * Let block acknowledgments work where stations come and go.
- * @param mac Of a radio.
- * @param txop Its queue.
- * @param limit Requests for an acknowledgment that are not answered, until an agreement ends; 0:
- * any number.
+ * Set up block acknowledgments for cells in which stations move out of reach.
+ * @param mac The MAC of a radio.
+ * @param txop Its channel access function.
+ * @param limit Number of unanswered requests after which an agreement ends; 0: never.
  */
 void
 TuneAgreements(const Ptr<WifiMac>& mac, const Ptr<QosTxop>& txop, uint32_t limit)
 {
     if (DynamicCast<ApWifiMac>(mac))
     {
-        // Data of which nothing is acknowledged are sent again and given up after some tries, as
-        // single frames are. Else the access point asks somebody who walked away for
-        // acknowledgments until the data are too old, and lets no others through. (A station has
-        // nobody else to talk to, and goes on.)
+        // An A-MPDU without any acknowledgment is retransmitted, and dropped after some tries, as
+        // single frames are. Otherwise the access point repeats block ack requests to a station
+        // that left until the data expire, and sends nothing else. (A station sends to the access
+        // point only, and keeps the default.)
         txop->SetAttribute("UseExplicitBarAfterMissedBlockAck", BooleanValue(false));
         mac->GetWifiRemoteStationManager()->SetAttributeFailSafe(
             "IncrementRetryCountUnderBa", BooleanValue(true)); // since ns-3.44
     }
     if (KeepsOldAgreements(*mac, 0))
     {
-        // It would wait for what was given up under the old one, unless that ends by itself.
+        // The receiver would wait for frames that were dropped under the old agreement, unless that
+        // expires.
         mac->SetAttribute("BE_BlockAckInactivityTimeout", UintegerValue(500)); // times 1024 us
     }
-    // Nor is anybody to be asked without end.
+    // Unanswered requests must end as well.
     if (limit > 0)
     {
         const auto unanswered = Create<UnansweredRequests>();
@@ -172,7 +172,7 @@ TuneAgreements(const Ptr<WifiMac>& mac, const Ptr<QosTxop>& txop, uint32_t limit
  * Fill an entry of an ARP cache. Signature of a bound callback of a net device.
  * @param device Whose cache; it may own the callback that calls this.
  * @param address The address.
- * @param hardware What it stands for.
+ * @param hardware The hardware address.
  */
 void
 AddArpEntry(NetDevice* device, Ipv4Address address, Address hardware)
@@ -183,7 +183,7 @@ AddArpEntry(NetDevice* device, Ipv4Address address, Address hardware)
 /**
  * Fill an entry of an ARP cache, and again whenever the device associates.
  * @param at Whose cache.
- * @param other The radio to know, with an address.
+ * @param other The radio that the entry is for, with an address.
  */
 void
 Introduce(const Ptr<NetDevice>& at, const Ptr<NetDevice>& other)
@@ -209,7 +209,7 @@ TuneRadio(const Ptr<NetDevice>& device, const WifiTuning& tuning)
         const auto txop = pointer.Get<Object>();
         if (!txop)
         {
-            continue; // a radio with quality of service has no other
+            continue; // a QoS radio has no Txop
         }
         txop->SetAttributeFailSafe("AddBaResponseTimeout", TimeValue(tuning.addBaTimeout));
         if (const auto qosTxop = DynamicCast<QosTxop>(txop))
@@ -228,12 +228,12 @@ TuneAssociation(const NetDeviceContainer& stations)
 {
     for (uint32_t i = 0; i < stations.GetN(); ++i)
     {
-        // Each waits somewhat longer for beacons before it associates.
+        // Each station waits 10 ms longer for beacons than the one before it.
         const auto station = DynamicCast<WifiNetDevice>(stations.Get(i))->GetMac();
         const Time wait = MilliSeconds(120 + 10 * static_cast<int64_t>(i));
         station->SetAttribute("WaitBeaconTimeout", TimeValue(wait));
-        // It stays associated for a day without beacons. There is no other access point to
-        // look for; and ns-3.37 aborts where beacons cease while a station asks to associate.
+        // It stays associated for a day without beacons: there is no other access point, and
+        // ns-3.37 aborts if beacons are lost while a station associates.
         station->SetAttribute("MaxMissedBeacons", UintegerValue(1000000));
     }
 }

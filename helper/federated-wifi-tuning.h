@@ -12,7 +12,7 @@
 namespace ns3::federated
 {
 
-/** What is set at the queues and block acknowledgments of a radio. */
+/** Settings of the queues and block acknowledgments of a radio. */
 struct WifiTuning
 {
     Time addBaTimeout;      //!< Of ADDBA requests.
@@ -29,7 +29,7 @@ struct WifiTuning
 void TuneRadio(const Ptr<NetDevice>& device, const WifiTuning& tuning);
 
 /**
- * Let stations associate one after the other, and stay associated.
+ * Make stations associate one after the other, and stay associated.
  * @param stations Their radios.
  */
 void TuneAssociation(const NetDeviceContainer& stations);
