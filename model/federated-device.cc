@@ -58,8 +58,7 @@ FederatedDevice::GetTypeId()
                           MakeUintegerAccessor(&FederatedDevice::m_bits),
                           MakeUintegerChecker<uint32_t>(1, Quantizer::MAX_BITS))
             .AddAttribute("Remote",
-                          "Address and port of the fusion center; messages are taken from nobody "
-                          "else.",
+                          "Address and port of the center; messages of others are dropped.",
                           AddressValue(),
                           MakeAddressAccessor(&FederatedDevice::m_remote),
                           MakeAddressChecker())
@@ -101,8 +100,7 @@ FederatedDevice::GetTypeId()
                           MakeUintegerAccessor(&FederatedDevice::m_fragmentSize),
                           MakeUintegerChecker<uint32_t>(100, MessageStream::MAX_MESSAGE))
             .AddAttribute("EncryptionKey",
-                          "Key of up to 32 bytes under which messages are encrypted, the same for "
-                          "center and devices; empty: they are not.",
+                          "Key of up to 32 bytes that encrypts all messages; empty: none.",
                           StringValue(""),
                           MakeStringAccessor(&FederatedDevice::m_encryptionKey),
                           MakeStringChecker())
@@ -152,8 +150,7 @@ FederatedDevice::GetTypeId()
                           MakeDoubleAccessor(&FederatedDevice::m_learningRateDecay),
                           MakeDoubleChecker<double>(0))
             .AddAttribute("ReportDistortion",
-                          "Send the exact distortion of the update along. It depends on the data "
-                          "and is not protected.",
+                          "Send the exact distortion along; it depends on the data, unprotected.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&FederatedDevice::m_reportDistortion),
                           MakeBooleanChecker())
@@ -166,8 +163,8 @@ FederatedDevice::GetTypeId()
                 compat::MakeEnumAccessor<IncompletePolicy>(&FederatedDevice::m_incomplete),
                 MakeEnumChecker(SIT_OUT, "sit-out", USE_PREVIOUS, "use-previous"))
             .AddAttribute("PrivacyBudget",
-                          "The largest epsilon that the device gives away, all rounds together: it "
-                          "declines a grant if answering would exceed it. 0 or infinity: no limit.",
+                          "The largest epsilon of all updates together: the device declines a "
+                          "grant if answering would exceed it. 0 or infinity: no limit.",
                           DoubleValue(0),
                           MakeDoubleAccessor(&FederatedDevice::m_budget),
                           MakeDoubleChecker<double>(0, std::numeric_limits<double>::infinity()))
@@ -187,14 +184,12 @@ FederatedDevice::GetTypeId()
                                              &FederatedDevice::GetPrivacyDelta),
                           MakeDoubleChecker<double>(1e-300, 0.5))
             .AddAttribute("TimePerSample",
-                          "Seconds of simulated time that training takes for one sample of one "
-                          "step, drawn once a round.",
+                          "Simulated seconds of training for one sample, drawn once a round.",
                           StringValue("ns3::ConstantRandomVariable[Constant=0.0001]"),
                           MakePointerAccessor(&FederatedDevice::m_timePerSample),
                           MakePointerChecker<RandomVariableStream>())
             .AddAttribute("RepairDelay",
-                          "Silence of the center after which missing fragments of the model are "
-                          "asked for (UDP).",
+                          "Silence after which missing fragments of the model are asked for (UDP).",
                           TimeValue(MilliSeconds(50)),
                           MakeTimeAccessor(&FederatedDevice::m_repairDelay),
                           MakeTimeChecker(MicroSeconds(1)))

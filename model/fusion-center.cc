@@ -67,8 +67,7 @@ FusionCenter::GetTypeId()
                           MakeUintegerAccessor(&FusionCenter::m_fragmentSize),
                           MakeUintegerChecker<uint32_t>(100, MessageStream::MAX_MESSAGE))
             .AddAttribute("EncryptionKey",
-                          "Key of up to 32 bytes under which messages are encrypted, the same for "
-                          "center and devices; empty: they are not.",
+                          "Key of up to 32 bytes that encrypts all messages; empty: none.",
                           StringValue(""),
                           MakeStringAccessor(&FusionCenter::m_encryptionKey),
                           MakeStringChecker())
@@ -83,9 +82,8 @@ FusionCenter::GetTypeId()
                           MakePointerAccessor(&FusionCenter::m_quantizer),
                           MakePointerChecker<Quantizer>())
             .AddAttribute("IntervalRule",
-                          "The interval rule that the devices use. If its interval is public, an "
-                          "update on another one is dropped, so that no device can reach further "
-                          "than agreed on. Null: devices say what they use.",
+                          "The interval rule that the devices use. If its interval is public, "
+                          "updates on another one are dropped. Null: devices say what they use.",
                           PointerValue(),
                           MakePointerAccessor(&FusionCenter::m_interval),
                           MakePointerChecker<IntervalRule>())
@@ -151,14 +149,12 @@ FusionCenter::GetTypeId()
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute(
                 "Downlink",
-                "How the model reaches the selected devices; group: all messages go to "
-                "MulticastGroup, also grants and acknowledgments.",
+                "How the model reaches the selected devices; group: all messages go there.",
                 EnumValue(UNICAST),
                 compat::MakeEnumAccessor<DownlinkMode>(&FusionCenter::m_downlink),
                 MakeEnumChecker(UNICAST, "unicast", MULTICAST, "multicast", GROUP, "group"))
             .AddAttribute("MulticastGroup",
-                          "Address and port to which models are sent by multicast; a broadcast "
-                          "address will do for group.",
+                          "Address and port of Downlink=multicast, or of group (may be broadcast).",
                           AddressValue(),
                           MakeAddressAccessor(&FusionCenter::m_multicast),
                           MakeAddressChecker())
@@ -168,15 +164,13 @@ FusionCenter::GetTypeId()
                           MakeDataRateAccessor(&FusionCenter::m_downlinkRate),
                           MakeDataRateChecker())
             .AddAttribute("UplinkRate",
-                          "Rate with which slots are planned; a device spreads its update over its "
-                          "slot.",
+                          "Rate at which a device spreads its update over its slot.",
                           DataRateValue(DataRate("10Mbps")),
                           MakeDataRateAccessor(&FusionCenter::m_uplinkRate),
                           MakeDataRateChecker())
             .AddAttribute("GrantSpacing",
-                          "Time from one grant to the next, and from the last one to the model: on "
-                          "a shared radio, acknowledgments of grants then do not collide with what "
-                          "follows (UDP).",
+                          "Time from one grant to the next, and to the model, so that on a shared "
+                          "radio acknowledgments do not collide with what follows (UDP).",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&FusionCenter::m_grantSpacing),
                           MakeTimeChecker(Time(0)))
@@ -186,9 +180,8 @@ FusionCenter::GetTypeId()
                           MakeTimeAccessor(&FusionCenter::m_repairTime),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("MeasuredSlots",
-                          "Whether slots are as long as devices were measured to need, and devices "
-                          "begin at UplinkRate, which their radios slow down; if not, slots are "
-                          "planned with UplinkRate.",
+                          "Whether slots are as long as devices were measured to need; if not, "
+                          "they are planned with UplinkRate.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&FusionCenter::m_measuredSlots),
                           MakeBooleanChecker())
@@ -205,17 +198,16 @@ FusionCenter::GetTypeId()
                           MakeDoubleAccessor(&FusionCenter::m_rateSmoothing),
                           MakeDoubleChecker<double>(0.001, 1))
             .AddAttribute("Guard",
-                          "Time between two slots; devices also stop sending so much earlier than "
-                          "the deadline.",
+                          "Time between slots, and from the end of sending to the deadline.",
                           TimeValue(MilliSeconds(5)),
                           MakeTimeAccessor(&FusionCenter::m_guard),
                           MakeTimeChecker(Time(0)))
-            .AddAttribute("ExpectedDevices",
-                          "The first round begins as soon as so many devices have joined; 0: after "
-                          "JoinTimeout.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&FusionCenter::m_expected),
-                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "ExpectedDevices",
+                "The first round begins when so many devices have joined; 0: JoinTimeout.",
+                UintegerValue(0),
+                MakeUintegerAccessor(&FusionCenter::m_expected),
+                MakeUintegerChecker<uint32_t>())
             .AddAttribute("MaxDevices",
                           "A device whose identifier is not below is turned away.",
                           UintegerValue(65536),
@@ -237,8 +229,7 @@ FusionCenter::GetTypeId()
                           MakeUintegerAccessor(&FusionCenter::m_controlRetries),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute("EvaluationInterval",
-                          "Rounds from one evaluation to the next; the last round is always "
-                          "evaluated. 0: never.",
+                          "Rounds from one evaluation to the next, and at the end; 0: never.",
                           UintegerValue(1),
                           MakeUintegerAccessor(&FusionCenter::m_evaluationInterval),
                           MakeUintegerChecker<uint32_t>())
@@ -298,8 +289,8 @@ FusionCenter::FusionCenter()
                                              { m_collector->GiveUp(device); })),
       m_sender(std::make_unique<ModelSender>(*m_endpoint)),
       m_collector(std::make_unique<UpdateCollector>(
-          [this](const Participant& participant) { HandleAnswered(participant); },
-          [this](const Participant& participant) { ReportUpdate(participant); }))
+          [this](uint32_t device) { HandleAnswered(device); },
+          [this](const UpdateRecord& record) { m_updateReceivedTrace(record); }))
 {
     NS_LOG_FUNCTION(this);
 }
@@ -416,11 +407,8 @@ FusionCenter::SetUpParts()
                     m_downlinkRate,
                     m_downlink == UNICAST ? Address() : m_multicast);
     m_roster->SetRules({m_maxDevices, m_bits, m_deadline});
-    m_meter->SetRules({m_rateSmoothing,
-                       m_guard,
-                       static_cast<double>(m_uplinkRate.GetBitRate()),
-                       m_measuredSlots,
-                       m_efficiency});
+    const auto planned = static_cast<double>(m_uplinkRate.GetBitRate());
+    m_meter->SetRules({m_rateSmoothing, m_guard, planned, m_measuredSlots, m_efficiency});
     const bool bound = m_endpoint->Listen(m_local, m_downlink == GROUP ? m_multicast : Address());
     NS_ABORT_MSG_IF(!bound, "FusionCenter: could not bind a socket to Local");
 }
@@ -447,7 +435,6 @@ FusionCenter::StopApplication()
 {
     NS_LOG_FUNCTION(this);
     m_running = false;
-    m_collecting = false;
     m_joinEvent.Cancel();
     m_roundEvent.Cancel();
     m_sender->Stop();
@@ -477,22 +464,12 @@ FusionCenter::HandleMessage(const ReceivedMessage& message)
     {
         m_registrar->Acknowledge(header);
     }
-    if (header.round != m_round || !m_collecting)
-    {
-        // The DONE behind a complete update usually finds that the next round has begun.
-        if (header.type == FederatedHeader::DONE && header.round <= m_round)
-        {
-            return std::nullopt;
-        }
-        return header.round < m_round    ? DROP_OLD
-               : header.round == m_round ? DROP_LATE
-                                         : DROP_INVALID;
-    }
-    return HandleRoundMessage(message);
+    return m_collector->IsCurrent(header) ? HandleParticipant(message)
+                                          : m_collector->GetReason(header);
 }
 
 std::optional<DropReason>
-FusionCenter::HandleRoundMessage(const ReceivedMessage& message)
+FusionCenter::HandleParticipant(const ReceivedMessage& message)
 {
     const FederatedHeader& header = message.header;
     const Participant* participant = m_collector->Find(header.device);
@@ -577,7 +554,6 @@ FusionCenter::StartRound()
 {
     ++m_round;
     m_roundStart = Simulator::Now();
-    m_collecting = true;
     if (m_probe)
     {
         m_probe->BeginRound(m_round);
@@ -589,6 +565,15 @@ FusionCenter::StartRound()
                          << GetJoined() << " devices");
     m_roundStartTrace(m_round, plan.selected);
     m_roundEvent = Simulator::Schedule(m_deadline, &FusionCenter::EndRound, this);
+    UpdateCollector::Rules rules;
+    rules.round = m_round;
+    rules.dimension = m_model.size();
+    rules.rememberFragments = m_noise->DependsOnSnr();
+    if (m_interval)
+    {
+        rules.interval = m_interval->GetPrivacyContext(CLIP_NONE, 0, 1);
+    }
+    m_collector->Begin(rules);
     if (plan.selected.empty())
     {
         NS_LOG_WARN("Nobody can take part in round " << m_round << ": " << GetJoined()
@@ -596,28 +581,14 @@ FusionCenter::StartRound()
                                                      << m_roundBudget);
         return; // until the deadline somebody may join for the next round
     }
-    UpdateCollector::Rules rules;
-    rules.dimension = m_model.size();
-    rules.rememberFragments = m_noise->DependsOnSnr();
-    if (m_interval)
-    {
-        const PrivacyContext context = m_interval->GetPrivacyContext(CLIP_NONE, 0, 1);
-        rules.intervalIsPublic = context.intervalIsPublic;
-        rules.low = static_cast<float>(context.low);
-        rules.high = static_cast<float>(context.high);
-    }
-    m_collector->Begin(rules);
-    const Time latest = m_roundStart + std::max(m_deadline - m_guard, Time(0));
+    const GrantSender::Terms terms{m_round,
+                                   m_model.size(),
+                                   m_sender->GetFragments(),
+                                   m_roundStart + std::max(m_deadline - m_guard, Time(0))};
     for (const PlannedSlot& slot : plan.slots)
     {
         m_collector->Add(slot.device, slot.group, slot.bits, slot.wireBits, slot.start);
-        m_grants->Add(m_round,
-                      slot,
-                      m_roster->Find(slot.device)->GetPeer(),
-                      latest,
-                      m_model.size(),
-                      m_sender->GetFragments(),
-                      ++m_sequence);
+        m_grants->Add(terms, slot, m_roster->Find(slot.device)->GetPeer(), ++m_sequence);
     }
     ControlRetry::Schedule schedule;
     schedule.timeout = m_controlTimeout;
@@ -632,10 +603,10 @@ FusionCenter::StartRound()
 }
 
 void
-FusionCenter::HandleAnswered(const Participant& participant)
+FusionCenter::HandleAnswered(uint32_t device)
 {
-    m_sender->Forget(participant.record.device);
-    m_grants->Stop(participant.record.device);
+    m_sender->Forget(device);
+    m_grants->Stop(device);
     if (m_collector->GetUnanswered() == 0)
     {
         m_roundEvent.Cancel();
@@ -644,21 +615,8 @@ FusionCenter::HandleAnswered(const Participant& participant)
 }
 
 void
-FusionCenter::ReportUpdate(const Participant& participant)
-{
-    const LinkRecord& record = participant.record;
-    m_updateReceivedTrace({m_round,
-                           record.device,
-                           record.bits,
-                           record.receivedFragments,
-                           participant.update.IsComplete(),
-                           record.lastReceived});
-}
-
-void
 FusionCenter::EndRound()
 {
-    m_collecting = false;
     m_sender->Stop();
     m_collector->Finish();
     for (const auto& [device, peer] : m_grants->GetRecipients())

@@ -38,7 +38,6 @@ class MessageEndpoint;
 class ModelSender;
 class UpdateCollector;
 class UplinkMeter;
-struct Participant;
 struct ReceivedMessage;
 struct RoundPlan;
 } // namespace federated
@@ -83,16 +82,7 @@ class FusionCenter : public Application
                    //!< acknowledges (UDP).
     };
 
-    /** What was received of an update. */
-    struct UpdateRecord
-    {
-        uint32_t round;     //!< The round.
-        uint32_t device;    //!< The device.
-        unsigned bits;      //!< Its resolution, b.
-        uint32_t fragments; //!< Fragments that were received.
-        bool complete;      //!< Whether nothing is missing.
-        Time time;          //!< When the last one was received.
-    };
+    using UpdateRecord = ns3::UpdateRecord; //!< What was received of an update.
 
     /**
      * TracedCallback signature of RoundStart.
@@ -202,11 +192,11 @@ class FusionCenter : public Application
     std::optional<DropReason> HandleMessage(const federated::ReceivedMessage& message);
 
     /**
-     * A message about the current round was received from a device that has joined.
+     * A message was received from a participant of the current round.
      * @param message The message.
      * @return why it is dropped, if it is.
      */
-    std::optional<DropReason> HandleRoundMessage(const federated::ReceivedMessage& message);
+    std::optional<DropReason> HandleParticipant(const federated::ReceivedMessage& message);
 
     /**
      * A device has joined.
@@ -228,15 +218,9 @@ class FusionCenter : public Application
 
     /**
      * A participant has answered; the round may end with it.
-     * @param participant The participant.
+     * @param device The device.
      */
-    void HandleAnswered(const federated::Participant& participant);
-
-    /**
-     * Fire UpdateReceived.
-     * @param participant A participant of whose update something was received.
-     */
-    void ReportUpdate(const federated::Participant& participant);
+    void HandleAnswered(uint32_t device);
 
     /** End the round: fuse, evaluate, record. */
     void EndRound();
@@ -297,7 +281,6 @@ class FusionCenter : public Application
     uint32_t m_sequence = 0;         //!< Last sequence number used.
     std::vector<float> m_model;      //!< w.
     uint32_t m_round = 0;            //!< Current round.
-    bool m_collecting = false;       //!< Whether a round is going on.
     Time m_roundStart;               //!< When it began.
     BitBudgetContext m_roundContext; //!< What was known of the uplink when it began.
     double m_roundBudget = 0;        //!< Its B.

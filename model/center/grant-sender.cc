@@ -30,34 +30,31 @@ GrantSender::GrantSender(MessageEndpoint& endpoint, std::function<void(uint32_t)
 }
 
 void
-GrantSender::Add(uint32_t round,
+GrantSender::Add(const Terms& terms,
                  const PlannedSlot& slot,
                  const MessagePeer& peer,
-                 const Time& deadline,
-                 std::size_t coordinates,
-                 uint32_t modelFragments,
                  uint32_t sequence)
 {
     if (slot.isLate)
     {
-        NS_LOG_WARN("The slot of device " << slot.device << " in round " << round
+        NS_LOG_WARN("The slot of device " << slot.device << " in round " << terms.round
                                           << " ends after the deadline");
     }
     GrantBody body;
     body.modelEndNs = ToNanoSeconds(slot.modelEnd);
     body.slotStartNs = ToNanoSeconds(slot.start);
     body.slotLengthNs = ToNanoSeconds(slot.length);
-    body.deadlineNs = ToNanoSeconds(deadline);
+    body.deadlineNs = ToNanoSeconds(terms.deadline);
     Grant& grant = m_grants[slot.device];
     body.Write(grant.body);
     grant.peer = peer;
     grant.header.type = FederatedHeader::GRANT;
     grant.header.sequence = sequence;
-    grant.header.round = round;
+    grant.header.round = terms.round;
     grant.header.device = slot.device;
     grant.header.bits = static_cast<uint8_t>(slot.bits);
-    grant.header.fragments = modelFragments;
-    grant.header.coordinates = static_cast<uint32_t>(coordinates);
+    grant.header.fragments = terms.modelFragments;
+    grant.header.coordinates = static_cast<uint32_t>(terms.coordinates);
 }
 
 void

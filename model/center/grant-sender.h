@@ -31,22 +31,25 @@ class GrantSender
      */
     GrantSender(MessageEndpoint& endpoint, std::function<void(uint32_t device)> giveUp);
 
+    /** What all grants of a round say. */
+    struct Terms
+    {
+        uint32_t round = 0;          //!< The round.
+        std::size_t coordinates = 0; //!< d.
+        uint32_t modelFragments = 0; //!< Fragments of the model.
+        Time deadline;               //!< When updates must have been sent.
+    };
+
     /**
      * Add a grant to those that Start() sends.
-     * @param round The round.
+     * @param terms What all grants of the round say.
      * @param slot What is granted.
      * @param peer Where the device is.
-     * @param deadline When updates must have been sent.
-     * @param coordinates d.
-     * @param modelFragments Fragments of the model.
      * @param sequence Sequence number of the grant.
      */
-    void Add(uint32_t round,
+    void Add(const Terms& terms,
              const PlannedSlot& slot,
              const MessagePeer& peer,
-             const Time& deadline,
-             std::size_t coordinates,
-             uint32_t modelFragments,
              uint32_t sequence);
 
     /**

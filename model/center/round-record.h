@@ -67,6 +67,20 @@ struct LinkRecord
 
 /**
  * @ingroup federated
+ * @brief What was received of an update.
+ */
+struct UpdateRecord
+{
+    uint32_t round;     //!< The round.
+    uint32_t device;    //!< The device.
+    unsigned bits;      //!< Its resolution, b.
+    uint32_t fragments; //!< Fragments that were received.
+    bool complete;      //!< Whether nothing is missing.
+    Time time;          //!< When the last one was received.
+};
+
+/**
+ * @ingroup federated
  * @brief A round as the fusion center saw it. Unknown values are NaN.
  */
 struct RoundRecord

@@ -32,9 +32,9 @@ GetState(uint8_t outcome)
 
 } // namespace
 
-UpdateCollector::UpdateCollector(Handler answered, Handler reported)
+UpdateCollector::UpdateCollector(AnsweredHandler answered, ReceivedHandler received)
     : m_answered(std::move(answered)),
-      m_reported(std::move(reported))
+      m_received(std::move(received))
 {
 }
 
@@ -43,6 +43,21 @@ UpdateCollector::Begin(const Rules& rules)
 {
     Clear();
     m_rules = rules;
+    m_isOpen = true;
+}
+
+std::optional<DropReason>
+UpdateCollector::GetReason(const FederatedHeader& header) const
+{
+    if (header.round > m_rules.round)
+    {
+        return DROP_INVALID;
+    }
+    if (header.type == FederatedHeader::DONE)
+    {
+        return std::nullopt;
+    }
+    return header.round < m_rules.round ? DROP_OLD : DROP_LATE;
 }
 
 void
@@ -101,28 +116,36 @@ UpdateCollector::SetAnswered(Participant& participant)
     {
         --m_unanswered;
         Report(participant);
-        m_answered(participant);
+        m_answered(participant.record.device);
     }
 }
 
 void
 UpdateCollector::Report(Participant& participant)
 {
-    if (!participant.reported && participant.record.receivedFragments > 0)
+    const LinkRecord& record = participant.record;
+    if (!participant.reported && record.receivedFragments > 0)
     {
         participant.reported = true;
-        m_reported(participant);
+        m_received({m_rules.round,
+                    record.device,
+                    record.bits,
+                    record.receivedFragments,
+                    participant.update.IsComplete(),
+                    record.lastReceived});
     }
 }
 
 bool
 UpdateCollector::HasAgreedInterval(const FederatedHeader& header) const
 {
-    return !m_rules.intervalIsPublic ||
+    const auto low = static_cast<float>(m_rules.interval.low);
+    const auto high = static_cast<float>(m_rules.interval.high);
+    return !m_rules.interval.intervalIsPublic ||
            std::all_of(header.intervals.begin(),
                        header.intervals.end(),
-                       [this](const IntervalRange& interval)
-                       { return interval.low == m_rules.low && interval.high == m_rules.high; });
+                       [low, high](const IntervalRange& interval)
+                       { return interval.low == low && interval.high == high; });
 }
 
 std::optional<DropReason>
@@ -215,6 +238,7 @@ void
 UpdateCollector::Finish()
 {
     using Phase = Participant::Phase;
+    m_isOpen = false;
     for (auto& [device, participant] : m_participants)
     {
         Report(*participant);
@@ -236,6 +260,7 @@ UpdateCollector::Finish()
 void
 UpdateCollector::Clear()
 {
+    m_isOpen = false;
     m_participants.clear();
     m_unanswered = 0;
 }

@@ -11,6 +11,7 @@
 #include "ns3/fragment-assembler.h"
 #include "ns3/message-bodies.h"
 #include "ns3/nstime.h"
+#include "ns3/privacy-claim.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -92,22 +93,24 @@ class UpdateCollector
     /** What is collected. */
     struct Rules
     {
+        uint32_t round = 0;             //!< The round.
         std::size_t dimension = 0;      //!< d.
         bool rememberFragments = false; //!< Whether to remember which packet carried what.
-        bool intervalIsPublic = false;  //!< Whether updates on another interval are dropped.
-        float low = 0;                  //!< Its lower end.
-        float high = 0;                 //!< Its upper end.
+        PrivacyContext interval;        //!< If the interval is public, updates on another one are
+                                        //!< dropped.
     };
 
-    /** Called about a participant. */
-    using Handler = std::function<void(const Participant&)>;
+    /** Called with a participant that has answered. */
+    using AnsweredHandler = std::function<void(uint32_t device)>;
+    /** Called once for each update of which something was received: when the device has answered,
+        or at the end of the round. */
+    using ReceivedHandler = std::function<void(const UpdateRecord&)>;
 
     /**
-     * @param answered Called when a participant has answered.
-     * @param reported Called once for each update of which something was received: when the
-     * device has answered, or at the end of the round.
+     * @param answered Called with a participant that has answered.
+     * @param received Called once for each update of which something was received.
      */
-    UpdateCollector(Handler answered, Handler reported);
+    UpdateCollector(AnsweredHandler answered, ReceivedHandler received);
 
     /**
      * Begin a round.
@@ -128,6 +131,22 @@ class UpdateCollector
              unsigned bits,
              unsigned wireBits,
              const Time& slotStart);
+
+    /**
+     * @param header Header of a message about a round.
+     * @return whether that is the round that is going on.
+     */
+    bool IsCurrent(const FederatedHeader& header) const
+    {
+        return m_isOpen && header.round == m_rules.round;
+    }
+
+    /**
+     * @param header Header of a message that is not about the round that is going on.
+     * @return why it is dropped, if it is: the DONE behind a complete update usually finds that the
+     * next round has begun.
+     */
+    std::optional<DropReason> GetReason(const FederatedHeader& header) const;
 
     /**
      * @param device A device.
@@ -235,10 +254,11 @@ class UpdateCollector
      */
     bool HasAgreedInterval(const FederatedHeader& header) const;
 
-    Handler m_answered;        //!< Called when a participant has answered.
-    Handler m_reported;        //!< Called once for each update of which something was received.
-    Rules m_rules;             //!< What is collected.
-    uint32_t m_unanswered = 0; //!< Participants that have not answered.
+    AnsweredHandler m_answered; //!< Called with a participant that has answered.
+    ReceivedHandler m_received; //!< Called once for each update of which something was received.
+    Rules m_rules;              //!< What is collected.
+    bool m_isOpen = false;      //!< Whether a round is going on.
+    uint32_t m_unanswered = 0;  //!< Participants that have not answered.
     std::map<uint32_t, std::unique_ptr<Participant>> m_participants; //!< By device.
 };
 
