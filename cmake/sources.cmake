@@ -20,6 +20,7 @@ set(federated_sources
     model/center/model-sender.cc
     model/center/optimal-cluster-sizes.cc
     model/center/random-cluster-sizes.cc
+    model/center/round-exchange.cc
     model/center/round-links.cc
     model/center/round-planner.cc
     model/center/round-record.cc
@@ -131,6 +132,7 @@ set(federated_headers
     model/center/model-sender.h
     model/center/optimal-cluster-sizes.h
     model/center/random-cluster-sizes.h
+    model/center/round-exchange.h
     model/center/round-links.h
     model/center/round-planner.h
     model/center/round-record.h

@@ -259,10 +259,7 @@ FederatedDevice::FederatedDevice()
     NS_LOG_FUNCTION(this);
 }
 
-FederatedDevice::~FederatedDevice()
-{
-    NS_LOG_FUNCTION(this);
-}
+FederatedDevice::~FederatedDevice() = default; // here, where its parts are known
 
 bool
 FederatedDevice::HasJoined() const

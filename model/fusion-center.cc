@@ -4,19 +4,17 @@
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
-#include "ns3/control-retry.h"
 #include "ns3/device-registrar.h"
 #include "ns3/device-roster.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/federated-number.h"
 #include "ns3/federated-port.h"
-#include "ns3/grant-sender.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/log.h"
 #include "ns3/message-endpoint.h"
-#include "ns3/model-sender.h"
 #include "ns3/pointer.h"
+#include "ns3/round-exchange.h"
 #include "ns3/round-links.h"
 #include "ns3/round-planner.h"
 #include "ns3/simulator.h"
@@ -24,7 +22,6 @@
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/udp-socket-factory.h"
 #include "ns3/uinteger.h"
-#include "ns3/update-collector.h"
 #include "ns3/uplink-meter.h"
 
 #include <algorithm>
@@ -284,21 +281,16 @@ FusionCenter::FusionCenter()
           [this](uint32_t device) { HandleJoined(device); },
           [this](uint32_t device) { HandleLeft(device); })),
       m_meter(std::make_unique<UplinkMeter>()),
-      m_grants(std::make_unique<GrantSender>(*m_endpoint,
-                                             [this](uint32_t device)
-                                             { m_collector->GiveUp(device); })),
-      m_sender(std::make_unique<ModelSender>(*m_endpoint)),
-      m_collector(std::make_unique<UpdateCollector>(
-          [this](uint32_t device) { HandleAnswered(device); },
+      m_exchange(std::make_unique<RoundExchange>(
+          *m_endpoint,
+          *m_roster,
+          [this]() { HandleAllAnswered(); },
           [this](const UpdateRecord& record) { m_updateReceivedTrace(record); }))
 {
     NS_LOG_FUNCTION(this);
 }
 
-FusionCenter::~FusionCenter()
-{
-    NS_LOG_FUNCTION(this);
-}
+FusionCenter::~FusionCenter() = default; // here, where its parts are known
 
 void
 FusionCenter::BindDevice(uint32_t device, const Address& ip)
@@ -402,10 +394,11 @@ FusionCenter::SetUpParts()
     handlers.closed = [this](ConnectionId connection) { m_registrar->HandleClosed(connection); };
     m_endpoint->SetUp(
         GetNode(), m_protocol, m_encryptionKey, FederatedHeader::ALL_DEVICES, std::move(handlers));
-    m_sender->SetUp(m_model.size(),
-                    m_fragmentSize,
-                    m_downlinkRate,
-                    m_downlink == UNICAST ? Address() : m_multicast);
+    m_exchange->GetModelSender().SetUp(m_model.size(),
+                                       m_fragmentSize,
+                                       m_downlinkRate,
+                                       m_downlink == UNICAST ? Address() : m_multicast);
+    m_exchange->SetSequence(static_cast<uint32_t>(Simulator::Now().GetMilliSeconds()));
     m_roster->SetRules({m_maxDevices, m_bits, m_deadline});
     const auto planned = static_cast<double>(m_uplinkRate.GetBitRate());
     m_meter->SetRules({m_rateSmoothing, m_guard, planned, m_measuredSlots, m_efficiency});
@@ -419,7 +412,6 @@ FusionCenter::StartApplication()
     NS_LOG_FUNCTION(this);
     CheckAttributes();
     m_running = true;
-    m_sequence = static_cast<uint32_t>(Simulator::Now().GetMilliSeconds());
     SetUpParts();
     for (uint32_t device : m_roster->Admit())
     {
@@ -437,9 +429,7 @@ FusionCenter::StopApplication()
     m_running = false;
     m_joinEvent.Cancel();
     m_roundEvent.Cancel();
-    m_sender->Stop();
-    m_grants->Clear();
-    m_collector->Clear();
+    m_exchange->Clear();
     m_roster->Clear();
     m_endpoint->Close();
 }
@@ -464,43 +454,7 @@ FusionCenter::HandleMessage(const ReceivedMessage& message)
     {
         m_registrar->Acknowledge(header);
     }
-    return m_collector->IsCurrent(header) ? HandleParticipant(message)
-                                          : m_collector->GetReason(header);
-}
-
-std::optional<DropReason>
-FusionCenter::HandleParticipant(const ReceivedMessage& message)
-{
-    const FederatedHeader& header = message.header;
-    const Participant* participant = m_collector->Find(header.device);
-    if (!participant)
-    {
-        return DROP_UNSELECTED;
-    }
-    if (header.type == FederatedHeader::ACK &&
-        !m_grants->IsSequence(header.device, header.sequence))
-    {
-        return DROP_OLD;
-    }
-    // Whatever it says about this round, it has its grant.
-    const bool isNews = m_collector->Hear(header.device);
-    m_grants->Stop(header.device);
-    switch (header.type)
-    {
-    case FederatedHeader::UPDATE:
-        return m_collector->TakeUpdate(
-            header.device, header, message.payload, message.packet, Simulator::Now());
-    case FederatedHeader::REPAIR:
-        return participant->HasAnswered()
-                   ? DROP_INVALID
-                   : m_sender->Repair({header.device, m_grants->GetPeer(header.device)},
-                                      header,
-                                      message.payload);
-    case FederatedHeader::DONE:
-        return m_collector->TakeDone(header.device, header, message.payload);
-    default:
-        return isNews ? std::nullopt : std::make_optional(DROP_DUPLICATE);
-    }
+    return m_exchange->Handle(message, Simulator::Now());
 }
 
 void
@@ -518,7 +472,7 @@ void
 FusionCenter::HandleLeft(uint32_t device)
 {
     m_memberTrace(device, false);
-    m_collector->Leave(device);
+    m_exchange->Leave(device);
 }
 
 RoundPlan
@@ -530,7 +484,7 @@ FusionCenter::PlanNextRound() const
     rules.participants = m_participants;
     rules.deadline = m_deadline;
     rules.modelForEach = m_downlink == UNICAST;
-    rules.modelTime = m_sender->GetModelTime();
+    rules.modelTime = m_exchange->GetModelSender().GetModelTime();
     rules.grantSpacing = m_grantSpacing;
     rules.repairTime = m_repairTime;
     rules.guard = m_guard;
@@ -565,66 +519,39 @@ FusionCenter::StartRound()
                          << GetJoined() << " devices");
     m_roundStartTrace(m_round, plan.selected);
     m_roundEvent = Simulator::Schedule(m_deadline, &FusionCenter::EndRound, this);
-    UpdateCollector::Rules rules;
-    rules.round = m_round;
-    rules.dimension = m_model.size();
-    rules.rememberFragments = m_noise->DependsOnSnr();
-    if (m_interval)
-    {
-        rules.interval = m_interval->GetPrivacyContext(CLIP_NONE, 0, 1);
-    }
-    m_collector->Begin(rules);
-    if (plan.selected.empty())
+    if (plan.selected.empty()) // until the deadline somebody may join for the next round
     {
         NS_LOG_WARN("Nobody can take part in round " << m_round << ": " << GetJoined()
                                                      << " devices have joined, B is "
                                                      << m_roundBudget);
-        return; // until the deadline somebody may join for the next round
     }
-    const GrantSender::Terms terms{m_round,
-                                   m_model.size(),
-                                   m_sender->GetFragments(),
-                                   m_roundStart + std::max(m_deadline - m_guard, Time(0))};
-    for (const PlannedSlot& slot : plan.slots)
+    RoundExchange::Rules rules;
+    rules.collector.round = m_round;
+    rules.collector.dimension = m_model.size();
+    rules.collector.rememberFragments = m_noise->DependsOnSnr();
+    if (m_interval)
     {
-        m_collector->Add(slot.device, slot.group, slot.bits, slot.wireBits, slot.start);
-        m_grants->Add(terms, slot, m_roster->Find(slot.device)->GetPeer(), ++m_sequence);
+        rules.collector.interval = m_interval->GetPrivacyContext(CLIP_NONE, 0, 1);
     }
-    ControlRetry::Schedule schedule;
-    schedule.timeout = m_controlTimeout;
-    schedule.retries = m_controlRetries;
-    schedule.repeats = !m_endpoint->IsTcp();
-    m_grants->Start(schedule, m_grantSpacing);
-    m_sender->Start(m_round,
-                    m_model,
-                    m_grants->GetRecipients(),
-                    m_grantSpacing * static_cast<int64_t>(plan.selected.size()),
-                    m_sequence);
+    rules.grants.timeout = m_controlTimeout;
+    rules.grants.retries = m_controlRetries;
+    rules.grants.repeats = !m_endpoint->IsTcp();
+    rules.grantSpacing = m_grantSpacing;
+    rules.deadline = m_roundStart + std::max(m_deadline - m_guard, Time(0));
+    m_exchange->Start(plan, m_model, rules);
 }
 
 void
-FusionCenter::HandleAnswered(uint32_t device)
+FusionCenter::HandleAllAnswered()
 {
-    m_sender->Forget(device);
-    m_grants->Stop(device);
-    if (m_collector->GetUnanswered() == 0)
-    {
-        m_roundEvent.Cancel();
-        m_roundEvent = Simulator::ScheduleNow(&FusionCenter::EndRound, this);
-    }
+    m_roundEvent.Cancel();
+    m_roundEvent = Simulator::ScheduleNow(&FusionCenter::EndRound, this);
 }
 
 void
 FusionCenter::EndRound()
 {
-    m_sender->Stop();
-    m_collector->Finish();
-    for (const auto& [device, peer] : m_grants->GetRecipients())
-    {
-        // The rest of the model, which would delay the next grant.
-        m_endpoint->Discard(m_roster->Find(device)->connection);
-    }
-    m_grants->Clear();
+    m_exchange->Finish();
     RoundRecord record;
     record.round = m_round;
     record.start = m_roundStart;
@@ -634,8 +561,8 @@ FusionCenter::EndRound()
     record.uplinkSeconds = m_roundContext.uplinkSeconds;
     record.meanRate = m_roundContext.rate > 0 ? m_roundContext.rate : std::nan("");
     Fuse(record);
-    m_meter->Measure(m_collector->GetObservations(), record.end);
-    m_collector->Clear();
+    m_meter->Measure(m_exchange->GetCollector().GetObservations(), record.end);
+    m_exchange->Clear();
     record.Summarize(m_model.size());
     record.sameCellEpsilon =
         m_roster->GetMostAnswers() * static_cast<double>(m_model.size()) *
@@ -666,8 +593,8 @@ FusionCenter::Fuse(RoundRecord& record)
     rules.groups = m_bits.size();
     rules.minUpdates = m_minUpdates;
     rules.seed = m_task->GetSeed();
-    FusedModel fused =
-        FuseRound(*m_collector, PeekPointer(m_probe), UpdateFuser(rules), m_model, record);
+    FusedModel fused = FuseRound(
+        m_exchange->GetCollector(), PeekPointer(m_probe), UpdateFuser(rules), m_model, record);
     for (const FusedDevice& device : fused.devices)
     {
         m_meter->SetMeanSquare(device.device, device.meanSquare);

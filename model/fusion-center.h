@@ -33,10 +33,8 @@ namespace federated
 {
 class DeviceRegistrar;
 class DeviceRoster;
-class GrantSender;
 class MessageEndpoint;
-class ModelSender;
-class UpdateCollector;
+class RoundExchange;
 class UplinkMeter;
 struct ReceivedMessage;
 struct RoundPlan;
@@ -66,8 +64,9 @@ struct RoundPlan;
    @endverbatim
  *
  * The application keeps the order of a round; its parts do the work: MessageEndpoint (sockets),
- * DeviceRoster (who has joined), PlanRound (budget, devices, slots), ModelSender, UpdateCollector,
- * UpdateFuser and UplinkMeter. Nothing that is received can make the center abort: a message that
+ * DeviceRoster (who has joined), PlanRound (budget, devices, slots), RoundExchange (grants, model,
+ * updates), UpdateFuser and UplinkMeter. Nothing that is received can make the center abort: a
+ message that
  * cannot be used is dropped, counted by reason and traced.
  */
 class FusionCenter : public Application
@@ -192,13 +191,6 @@ class FusionCenter : public Application
     std::optional<DropReason> HandleMessage(const federated::ReceivedMessage& message);
 
     /**
-     * A message was received from a participant of the current round.
-     * @param message The message.
-     * @return why it is dropped, if it is.
-     */
-    std::optional<DropReason> HandleParticipant(const federated::ReceivedMessage& message);
-
-    /**
      * A device has joined.
      * @param device The device.
      */
@@ -216,11 +208,8 @@ class FusionCenter : public Application
     /** @return the plan of the round that begins now. */
     federated::RoundPlan PlanNextRound() const;
 
-    /**
-     * A participant has answered; the round may end with it.
-     * @param device The device.
-     */
-    void HandleAnswered(uint32_t device);
+    /** All participants have answered: the round ends. */
+    void HandleAllAnswered();
 
     /** End the round: fuse, evaluate, record. */
     void EndRound();
@@ -278,7 +267,6 @@ class FusionCenter : public Application
     // State
     bool m_running = false;          //!< Between start and stop.
     std::vector<unsigned> m_bits;    //!< Resolution of each group.
-    uint32_t m_sequence = 0;         //!< Last sequence number used.
     std::vector<float> m_model;      //!< w.
     uint32_t m_round = 0;            //!< Current round.
     Time m_roundStart;               //!< When it began.
@@ -290,9 +278,7 @@ class FusionCenter : public Application
     std::unique_ptr<federated::DeviceRoster> m_roster;       //!< Who has joined.
     std::unique_ptr<federated::DeviceRegistrar> m_registrar; //!< Lets devices join and leave.
     std::unique_ptr<federated::UplinkMeter> m_meter;         //!< Measures the uplink.
-    std::unique_ptr<federated::GrantSender> m_grants;        //!< Sends the grants.
-    std::unique_ptr<federated::ModelSender> m_sender;        //!< Sends the model.
-    std::unique_ptr<federated::UpdateCollector> m_collector; //!< Collects the updates.
+    std::unique_ptr<federated::RoundExchange> m_exchange;    //!< The round that is going on.
 
     // Trace sources
     TracedCallback<uint32_t, const std::vector<uint32_t>&> m_roundStartTrace; //!< RoundStart.

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef ROUND_EXCHANGE_H
+#define ROUND_EXCHANGE_H
+
+#include "device-roster.h"
+#include "grant-sender.h"
+#include "model-sender.h"
+#include "round-planner.h"
+#include "update-collector.h"
+
+#include "ns3/control-retry.h"
+#include "ns3/message-endpoint.h"
+#include "ns3/nstime.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace ns3::federated
+{
+
+/**
+ * @brief What center and participants send each other in a round: grants, the model and its
+ * repairs, updates, and the end of each.
+ */
+class RoundExchange
+{
+  public:
+    /** How a round goes on. */
+    struct Rules
+    {
+        UpdateCollector::Rules collector; //!< What is collected.
+        ControlRetry::Schedule grants;    //!< When a grant is sent again.
+        Time grantSpacing;                //!< From one grant to the next, and to the model.
+        Time deadline;                    //!< When updates must have been sent.
+    };
+
+    /**
+     * @param endpoint Sends the messages.
+     * @param roster Where the devices are.
+     * @param answered Called when all participants have answered.
+     * @param received Called once for each update of which something was received.
+     */
+    RoundExchange(MessageEndpoint& endpoint,
+                  const DeviceRoster& roster,
+                  std::function<void()> answered,
+                  UpdateCollector::ReceivedHandler received);
+
+    /** @return what sends the model, to be set up. */
+    ModelSender& GetModelSender()
+    {
+        return m_sender;
+    }
+
+    /** @return what was collected. */
+    const UpdateCollector& GetCollector() const
+    {
+        return m_collector;
+    }
+
+    /** @param sequence The sequence number before the first one that is used. */
+    void SetSequence(uint32_t sequence);
+
+    /**
+     * Begin a round.
+     * @param plan Who takes part, and when; perhaps nobody.
+     * @param model w, which must stay as it is until Finish().
+     * @param rules How the round goes on.
+     */
+    void Start(const RoundPlan& plan, const std::vector<float>& model, const Rules& rules);
+
+    /**
+     * Take a message about a round.
+     * @param message The message, from a device that has joined.
+     * @param now The time.
+     * @return why it is dropped, if it is.
+     */
+    std::optional<DropReason> Handle(const ReceivedMessage& message, const Time& now);
+
+    /**
+     * A device left.
+     * @param device The device, which may take no part.
+     */
+    void Leave(uint32_t device);
+
+    /** The round ends: nothing more is sent or taken; what was collected stays until Clear(). */
+    void Finish();
+
+    /** Forget the round. */
+    void Clear();
+
+  private:
+    /**
+     * A participant has answered.
+     * @param device The device.
+     */
+    void HandleAnswered(uint32_t device);
+
+    MessageEndpoint& m_endpoint;      //!< Sends the messages.
+    const DeviceRoster& m_roster;     //!< Where the devices are.
+    std::function<void()> m_answered; //!< Called when all participants have answered.
+    uint32_t m_sequence = 0;          //!< Last sequence number used.
+    UpdateCollector m_collector;      //!< Collects the updates.
+    GrantSender m_grants;             //!< Sends the grants.
+    ModelSender m_sender;             //!< Sends the model.
+};
+
+} // namespace ns3::federated
+
+#endif // ROUND_EXCHANGE_H
