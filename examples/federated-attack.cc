@@ -88,7 +88,7 @@ struct Attack
 void
 Run(const Setting& setting, Attack& attack)
 {
-    // The device, in float as everywhere.
+    // The device computes in float, as in training.
     const auto device = setting.model->CreateKernel(setting.shape);
     const std::size_t d = device->GetDimension();
     GradientObservation observation;
@@ -121,7 +121,7 @@ Run(const Setting& setting, Attack& attack)
     }
     else
     {
-        observation.captured.assign(d, false); // such an update is not sent
+        observation.captured.assign(d, false); // an update that is not valid is not sent
     }
     double signal = 0;
     double noise = 0;

@@ -112,21 +112,21 @@ class LearningTask : public Object
 
     /**
      * Begin the work of a device in a round: train, take the difference, clip, quantize. It runs on
-     * a worker thread; with one thread, before this function returns.
-     * @param update What to do. Not to be touched until Wait() or Cancel() has returned.
+     * a worker thread; with one thread, it has ended when this function returns.
+     * @param update What to do. Not to be used until Wait() or Cancel() has returned.
      * @return the ticket of the work.
      */
     WorkerPool::Ticket Begin(std::shared_ptr<LocalUpdate> update);
 
     /**
-     * Return when the work on an update has ended. After the task was disposed, work that had not
-     * begun never will: its update stays invalid.
+     * Wait until the work on an update has ended. Work that had not begun when the task was
+     * disposed is never done: its update stays invalid.
      * @param ticket The ticket of the work.
      */
     void Wait(WorkerPool::Ticket ticket);
 
     /**
-     * Give up the work on an update. Afterwards no worker touches it, nor its quantizer or interval
+     * Cancel the work on an update. Afterwards no worker uses it, nor its quantizer or interval
      * rule.
      * @param ticket The ticket of the work; no effect if it has ended.
      */
@@ -208,7 +208,7 @@ class LearningTask : public Object
     CpuTime m_trainingTime;                       //!< Spent on updates.
     std::vector<Worker> m_workers;                //!< Memory of the workers.
     std::unique_ptr<ModelEvaluator> m_evaluator;  //!< Evaluates.
-    std::unique_ptr<WorkerPool> m_pool;           //!< The threads; the first to go.
+    std::unique_ptr<WorkerPool> m_pool;           //!< The threads; destroyed first.
 };
 
 } // namespace ns3

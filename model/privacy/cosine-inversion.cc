@@ -168,7 +168,7 @@ class CosineInversion::Objective
         const double square = DotProduct(m_u.data(), m_u.data(), d);
         const double norms = std::sqrt(square) * m_observed;
         double cosine = 0;
-        if (norms == 0) // no direction to compare
+        if (norms == 0) // the cosine is not defined
         {
             std::fill(gradient.begin(), gradient.end(), 0.0);
         }

@@ -25,7 +25,7 @@ struct PrivacyAuditResult
     enum Verdict
     {
         NO_CLAIM,      //!< Nothing was claimed that an epsilon could falsify.
-        NOT_FALSIFIED, //!< The claim stands, as far as these inputs go.
+        NOT_FALSIFIED, //!< These inputs do not contradict the claim.
         FALSIFIED,     //!< The real epsilon of some pair is above the claimed one.
     };
 
@@ -50,13 +50,13 @@ struct PrivacyAuditResult
  *
  * It prepares updates with the code that a device runs (update-preparation.h), and looks at what an
  * observer sees: the header and the payload. The claim is that of the quantizer, read as
- * differential privacy (also where the quantizer itself claims an epsilon inside one cell only) and
- * as if the interval were public: what a user believes who overlooks that the header shows the
+ * differential privacy (also where the quantizer claims a same-cell epsilon only) and as if the
+ * interval were public: so it is understood by a user who overlooks that the header has the
  * interval.
  *
- * Samples of every input are drawn, and divided. On the first half the pair of inputs and the event
- * are searched whose probabilities differ most: sets of messages, ordered by how much likelier they
- * are under one input; and, where messages hardly repeat, such as floats, half-spaces of the
+ * Samples of every input are drawn. On the first half of them the audit searches the pair of inputs
+ * and the event whose probabilities differ most: sets of messages, ordered by how much likelier
+ * they are under one input; and, where messages hardly repeat, such as floats, half-spaces of the
  * decoded update. On the second half the one event that was chosen is counted, and the ratio of its
  * probabilities has the lower confidence bound ln(p_low/q_high), from the exact binomial bounds of
  * Clopper and Pearson: with probability 1 - alpha it is not above the real epsilon.
@@ -105,7 +105,7 @@ class PrivacyAudit
      * @param input An update.
      * @param other Another one, of the same size.
      * @return the exact privacy loss between them, the larger one of both directions; infinite
-     * where they are told apart for certain, NaN if it is not known.
+     * where a message is possible for one of them only, NaN if it is not known.
      */
     double GetExactLoss(const Input& input, const Input& other) const;
 
@@ -114,7 +114,7 @@ class PrivacyAudit
      * @param inputs Updates of one size, at least two: the pairs to search.
      * @param samples Samples of each input, at least 2; half of them are for the search.
      * @param alpha Probability of error. A suite of audits divides its own by their number.
-     * @param random Stream for the device's coins.
+     * @param random Stream for the device's random words.
      * @return what was found.
      */
     PrivacyAuditResult Run(const std::vector<Input>& inputs,
@@ -123,7 +123,7 @@ class PrivacyAudit
                            FederatedRandom& random) const;
 
   private:
-    /** What the device does with an input before it draws coins. */
+    /** What the device does with an input before it draws random words. */
     struct Prepared
     {
         Input clipped;         //!< The clipped update.
@@ -189,7 +189,7 @@ class PrivacyAudit
     /**
      * @param input What the device does with an update.
      * @param count How often it sends it.
-     * @param random Stream for its coins.
+     * @param random Stream for its random words.
      * @param [in,out] numbers The messages seen so far.
      * @return what was seen.
      */

@@ -56,15 +56,15 @@ GaussianQuantizer::DoGetCellDistortion(const LevelGrid&) const
 PrivacyClaim
 GaussianQuantizer::DoGetPrivacyClaim(const PrivacyContext& context) const
 {
-    PrivacyClaim claim;
-    claim.scope = PrivacyClaim::UPDATE;
     if (context.clipNorm != CLIP_L2)
     {
-        claim.reason = "Without l2 clipping the l2 sensitivity has no bound.";
-        return claim;
+        return PrivacyClaim::None("Without l2 clipping the l2 sensitivity has no bound.",
+                                  PrivacyClaim::UPDATE);
     }
     const double ratio = 2 * context.clipBound / m_sigma;
+    PrivacyClaim claim;
     claim.kind = PrivacyClaim::ZCDP;
+    claim.scope = PrivacyClaim::UPDATE;
     claim.rho = ratio * ratio / 2;
     claim.reason = "Gaussian noise on an l2-clipped update with a public interval.";
     return claim;

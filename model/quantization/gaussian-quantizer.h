@@ -13,11 +13,11 @@ namespace ns3
  * @brief The local version of differentially private federated averaging: each coordinate plus
  * Gaussian noise, sent as a 32-bit float.
  *
- * The interval and the resolution have no meaning for it, but they are in the header: the interval
- * must be public. With l2 clipping at C, two updates are at most 2C apart, and what is sent has
- * rho = (2C)^2/(2 sigma^2) of zero-concentrated differential privacy (M. Bun and T. Steinke, 2016)
- * -- for ideal real numbers; floats carry traces of the noise's own arithmetic, which this
- * simulation does not remove.
+ * The noise depends neither on the interval nor on the resolution. But both are in the header: the
+ * interval must be public. With l2 clipping at C, two updates are at most 2C apart, and what is
+ * sent has rho = (2C)^2/(2 sigma^2) of zero-concentrated differential privacy (M. Bun and T.
+ * Steinke, 2016) for ideal real numbers. Noise in floating point reveals more (I. Mironov, 2012),
+ * which this simulation does not correct.
  */
 class GaussianQuantizer : public FloatQuantizer
 {

@@ -50,9 +50,7 @@ IdentityQuantizer::DoGetPrivacyLoss(float, float, const LevelGrid&) const
 PrivacyClaim
 IdentityQuantizer::DoGetPrivacyClaim(const PrivacyContext&) const
 {
-    PrivacyClaim claim;
-    claim.reason = "Updates are sent as they are.";
-    return claim;
+    return PrivacyClaim::None("Updates are sent as they are.");
 }
 
 } // namespace ns3

@@ -12,7 +12,7 @@ namespace ns3
  * @ingroup federated
  * @brief Sends each coordinate as it is, a 32-bit float: plain federated averaging.
  *
- * The interval and the resolution have no meaning for it. It claims no privacy.
+ * The payload depends neither on the interval nor on the resolution. It claims no privacy.
  */
 class IdentityQuantizer : public FloatQuantizer
 {

@@ -124,19 +124,17 @@ LaplaceQuantizer::DoGetPrivacyLoss(float value, float other, const LevelGrid& gr
 PrivacyClaim
 LaplaceQuantizer::DoGetPrivacyClaim(const PrivacyContext& context) const
 {
-    PrivacyClaim claim;
-    claim.scope = PrivacyClaim::UPDATE;
     if (context.clipNorm != CLIP_L1)
     {
-        claim.reason = "Without l1 clipping the l1 sensitivity has no bound.";
-        return claim;
+        return PrivacyClaim::None("Without l1 clipping the l1 sensitivity has no bound.",
+                                  PrivacyClaim::UPDATE);
     }
     const LevelGrid grid(
         static_cast<float>(context.low), static_cast<float>(context.high), context.bits);
-    claim.kind = PrivacyClaim::TRUE_EPSILON;
-    claim.epsilon = 2 * context.clipBound / grid.step * std::expm1(grid.step / GetScale(grid));
-    claim.reason = "Laplace noise on an l1-clipped update with a public interval.";
-    return claim;
+    return PrivacyClaim::TrueEpsilon(
+        PrivacyClaim::UPDATE,
+        2 * context.clipBound / grid.step * std::expm1(grid.step / GetScale(grid)),
+        "Laplace noise on an l1-clipped update with a public interval.");
 }
 
 } // namespace ns3

@@ -13,14 +13,14 @@ namespace ns3
  * @brief LaplaceSQ, the paper's benchmark: the unbiased stochastic quantizer at the device's own
  *        resolution and interval, plus Laplace noise of scale rho/epsilon.
  *
- * The noise makes it a float: 32 bits a coordinate on the wire, whatever the resolution. A value
+ * The noise makes it a float: 32 bits a coordinate are sent, whatever the resolution. A value
  * that is uniform in its cell has the distortion Delta^2/6 + 2 rho^2/epsilon^2.
  *
  * With l1 clipping at C and a public interval it is differentially private: the density of the
  * output is piecewise linear in each coordinate with a relative slope of at most
  * (e^{Delta/lambda}-1)/Delta, lambda = rho/epsilon, so two updates, at most 2C apart, have the
- * privacy loss (2C/Delta)(e^{Delta/lambda}-1) -- for ideal real numbers; floats carry traces of the
- * noise's own arithmetic (I. Mironov, 2012), which this simulation does not remove.
+ * privacy loss (2C/Delta)(e^{Delta/lambda}-1) for ideal real numbers. Noise in floating
+ * point reveals more (I. Mironov, 2012), which this simulation does not correct.
  */
 class LaplaceQuantizer : public FloatQuantizer
 {
@@ -49,7 +49,7 @@ class LaplaceQuantizer : public FloatQuantizer
 
     // Attributes
     double m_epsilon; //!< Privacy parameter of the noise; the paper's experiments take d*epsilon_1.
-    double m_sensitivity; //!< rho; 0 stands for the step of the grid at hand.
+    double m_sensitivity; //!< rho; 0: the step of the grid.
 };
 
 } // namespace ns3

@@ -32,7 +32,7 @@ class LevelQuantizer : public Quantizer
      * @param values The coordinates, finite.
      * @param count How many, at most BLOCK.
      * @param grid Levels of the interval.
-     * @param random Stream for the coins.
+     * @param random Stream for the random words.
      * @param [out] levels Indices of the levels chosen, in GetWireBits() bits.
      */
     virtual void DoChooseLevels(const float* values,

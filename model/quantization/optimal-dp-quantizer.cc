@@ -412,11 +412,9 @@ OptimalDpQuantizer::DoGetProbabilities(float value, const LevelGrid& grid) const
 PrivacyClaim
 OptimalDpQuantizer::DoGetPrivacyClaim(const PrivacyContext&) const
 {
-    PrivacyClaim claim;
-    claim.kind = PrivacyClaim::TRUE_EPSILON;
-    claim.epsilon = m_epsilon;
-    claim.reason = "Randomized response over cells of a public interval.";
-    return claim;
+    return PrivacyClaim::TrueEpsilon(PrivacyClaim::COORDINATE,
+                                     m_epsilon,
+                                     "Randomized response over cells of a public interval.");
 }
 
 } // namespace ns3

@@ -54,6 +54,27 @@ struct PrivacyClaim
         UPDATE,     //!< A whole update.
     };
 
+    /**
+     * @param why Why nothing is claimed, in one sentence.
+     * @param of What a claim would cover.
+     * @return no claim.
+     */
+    static PrivacyClaim None(const std::string& why, Scope of = COORDINATE)
+    {
+        return {NONE, of, 0, 0, why};
+    }
+
+    /**
+     * @param of What the epsilon covers.
+     * @param loss The epsilon.
+     * @param why Why it holds, in one sentence.
+     * @return a claim of differential privacy.
+     */
+    static PrivacyClaim TrueEpsilon(Scope of, double loss, const std::string& why)
+    {
+        return {TRUE_EPSILON, of, loss, 0, why};
+    }
+
     Kind kind = NONE;         //!< What is claimed.
     Scope scope = COORDINATE; //!< What it covers.
     double epsilon = 0;       //!< The privacy loss; without meaning for NONE and ZCDP.

@@ -241,23 +241,20 @@ PrivacyClaim
 Quantizer::GetPrivacyClaim(const PrivacyContext& context) const
 {
     GetWireBits(context.bits); // checks the resolution
-    PrivacyClaim claim;
     if (!context.intervalIsPublic)
     {
-        claim.reason = "The interval depends on the data, so nothing holds for two data sets.";
-        return claim;
+        return PrivacyClaim::None(
+            "The interval depends on the data, so nothing holds for two data sets.");
     }
     if (!std::isfinite(context.high - context.low) || !(context.low < context.high))
     {
-        claim.reason = "The public interval has no lower end below its upper one.";
-        return claim;
+        return PrivacyClaim::None("The public interval has no lower end below its upper one.");
     }
     if (context.clipNorm != CLIP_NONE && !(context.clipBound > 0))
     {
-        claim.reason = "The bound of the clip is not above 0.";
-        return claim;
+        return PrivacyClaim::None("The bound of the clip is not above 0.");
     }
-    claim = DoGetPrivacyClaim(context);
+    PrivacyClaim claim = DoGetPrivacyClaim(context);
     if (!std::isfinite(claim.epsilon) || !std::isfinite(claim.rho))
     {
         claim.kind = PrivacyClaim::NONE;

@@ -17,7 +17,7 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief Turns an update into the bytes of a message, and says what that costs and protects.
+ * @brief Turns an update into a payload, and knows the distortion and the privacy claim of that.
  *
  * A quantizer is a configuration: its functions are const, keep no state between calls and touch no
  * reference count, so that worker threads may call them through a raw pointer. The random words
@@ -61,10 +61,10 @@ class Quantizer : public Object
      * @param values The update, d coordinates.
      * @param intervals Ranges that cover 0..d-1 in ascending order, each with its interval.
      * @param bits Resolution of the device, 1 to 16.
-     * @param random Stream for the coins.
+     * @param random Stream for the random words.
      * @param [out] payload GetPayloadSize(d, bits) bytes.
      * @return false if a coordinate is infinite or NaN, an interval is not usable, or noise makes a
-     * coordinate infinite: the payload is then worthless and must not be sent.
+     * coordinate infinite: the payload must not be sent.
      */
     bool Encode(const float* values,
                 const std::vector<IntervalRange>& intervals,
@@ -88,8 +88,8 @@ class Quantizer : public Object
 
     /**
      * @param grid Levels of the sender's interval.
-     * @return what the receiver takes levels 0 and 2^b-1 for, as a grid of the same size. The grid
-     *         itself, but for quantizers whose decoder shrinks or stretches it.
+     * @return the values that the receiver decodes levels 0 and 2^b-1 as, as a grid of the same
+     *         size: the same grid, except for quantizers whose decoder scales it.
      */
     LevelGrid GetDecoderGrid(const LevelGrid& grid) const;
 
@@ -134,13 +134,13 @@ class Quantizer : public Object
     /**
      * The privacy loss of what is sent for an update against what is sent for another one: the
      * largest ln P(payload | update) / P(payload | other), as it is really drawn for levels and in
-     * ideal real numbers for floats. (The intervals are taken for public here.)
+     * ideal real numbers for floats. (The intervals are assumed to be public.)
      * @param update An update, d coordinates, finite.
      * @param other Another one.
      * @param intervals Ranges that cover them, each with its interval.
      * @param bits Resolution of the device.
-     * @return the loss; infinite where a payload gives the update away for certain, NaN if it is
-     * not known.
+     * @return the loss; infinite where a payload is possible for the first update only, NaN if it
+     * is not known.
      */
     double GetPrivacyLoss(const float* update,
                           const float* other,
@@ -149,7 +149,7 @@ class Quantizer : public Object
 
     /**
      * @param context The configuration of the device.
-     * @return what is claimed about privacy under it; nothing where it makes no sense.
+     * @return what is claimed about privacy under it; nothing if the configuration is invalid.
      */
     PrivacyClaim GetPrivacyClaim(const PrivacyContext& context) const;
 
@@ -174,7 +174,7 @@ class Quantizer : public Object
      * @param values The update, d coordinates; it has to be checked that they are finite.
      * @param intervals As Encode has them, all of finite width, at least one.
      * @param bits Resolution of the device.
-     * @param random Stream for the coins.
+     * @param random Stream for the random words.
      * @param [out] payload The payload; its last byte is 0.
      * @return whether all coordinates are finite and can be sent.
      */
@@ -189,7 +189,7 @@ class Quantizer : public Object
      * @param values The first of them, all finite.
      * @param count How many, at most BLOCK.
      * @param grid Levels of the interval.
-     * @param random Stream for the coins.
+     * @param random Stream for the random words.
      * @param [out] payload Payload of the whole update.
      * @param first Position of the first coordinate in the payload.
      * @return whether the coordinates can be sent.
@@ -242,7 +242,7 @@ class Quantizer : public Object
     virtual double DoCombineLosses(std::vector<double>& losses) const;
 
     /**
-     * @param context A configuration that makes sense, with a public interval.
+     * @param context A valid configuration with a public interval.
      * @return what is claimed under it.
      */
     virtual PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& context) const = 0;

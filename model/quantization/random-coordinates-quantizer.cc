@@ -223,12 +223,11 @@ RandomCoordinatesQuantizer::DoCombineLosses(std::vector<double>& losses) const
 PrivacyClaim
 RandomCoordinatesQuantizer::DoGetPrivacyClaim(const PrivacyContext&) const
 {
-    PrivacyClaim claim;
-    claim.kind = PrivacyClaim::TRUE_EPSILON;
-    claim.scope = PrivacyClaim::UPDATE;
-    claim.epsilon = m_coordinates * m_response.GetRealizedEpsilon();
+    PrivacyClaim claim = PrivacyClaim::TrueEpsilon(
+        PrivacyClaim::UPDATE,
+        m_coordinates * m_response.GetRealizedEpsilon(),
+        "Randomized response on random coordinates of a public interval.");
     claim.rho = claim.epsilon * m_response.GetRealizedEpsilon() / 2; // k answers compose
-    claim.reason = "Randomized response on random coordinates of a public interval.";
     return claim;
 }
 

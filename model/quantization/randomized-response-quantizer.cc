@@ -139,11 +139,8 @@ RandomizedResponseQuantizer::DoGetProbabilities(float value, const LevelGrid& gr
 PrivacyClaim
 RandomizedResponseQuantizer::DoGetPrivacyClaim(const PrivacyContext&) const
 {
-    PrivacyClaim claim;
-    claim.kind = PrivacyClaim::TRUE_EPSILON;
-    claim.epsilon = m_epsilon;
-    claim.reason = "Randomized response on a public interval.";
-    return claim;
+    return PrivacyClaim::TrueEpsilon(
+        PrivacyClaim::COORDINATE, m_epsilon, "Randomized response on a public interval.");
 }
 
 } // namespace ns3

@@ -103,9 +103,7 @@ UnbiasedStochasticQuantizer::DoGetProbabilities(float value, const LevelGrid& gr
 PrivacyClaim
 UnbiasedStochasticQuantizer::DoGetPrivacyClaim(const PrivacyContext&) const
 {
-    PrivacyClaim claim;
-    claim.reason = "A value that is a level is sent as it is.";
-    return claim;
+    return PrivacyClaim::None("A value that is a level is sent as it is.");
 }
 
 } // namespace ns3

@@ -111,8 +111,7 @@ GetPrivacyClaim(const UpdateSettings& settings)
             settings.clipNorm, settings.clipBound, settings.bits));
     if (settings.reportDistortion && claim.kind != PrivacyClaim::NONE)
     {
-        claim = PrivacyClaim();
-        claim.reason = "The distortion that is sent along depends on the data.";
+        return PrivacyClaim::None("The distortion that is sent along depends on the data.");
     }
     return claim;
 }

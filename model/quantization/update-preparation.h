@@ -88,7 +88,8 @@ void ClipAndPlace(const UpdateSettings& settings,
 
 /**
  * @ingroup federated
- * Second half of PrepareUpdate(): quantize and pack. It can be repeated with other coins.
+ * Second half of PrepareUpdate(): quantize and pack. It can be repeated, with other random words
+ * each time.
  * @param settings How.
  * @param coins Stream for the quantizer's random words.
  * @param values The clipped update, d coordinates.
