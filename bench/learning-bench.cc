@@ -82,7 +82,7 @@ TrainDevice(benchmark::State& state, PixelScale scale)
 void
 Evaluate70000(benchmark::State& state)
 {
-    WorkerPool pool(1);
+    federated::WorkerPool pool(1);
     const auto model = CreateObject<MlpModel>();
     const std::vector<float> w = MakeParameters(*model->CreateKernel(SHAPE));
     ModelEvaluator evaluator(*model, SHAPE, PixelScale::Unit(), pool);
@@ -164,7 +164,7 @@ Inversion(benchmark::State& state)
             {
                 v.gradient[j] = known[j] * (v.gradient[j] - observed[j]);
             }
-            distance += DotProduct(&v.gradient[begin], &v.gradient[begin], end - begin);
+            distance += federated::DotProduct(&v.gradient[begin], &v.gradient[begin], end - begin);
         }
         benchmark::DoNotOptimize(distance);
         v.kernel->ComputeMixedDerivative(

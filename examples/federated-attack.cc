@@ -234,7 +234,7 @@ main(int argc, char* argv[])
                           seed};
     std::vector<Attack> attacks(std::size_t{nets} * images);
     std::atomic<std::size_t> done{0};
-    WorkerPool pool(threads);
+    federated::WorkerPool pool(threads);
     pool.ParallelFor(attacks.size(),
                      [&](std::size_t index, std::size_t)
                      {

@@ -429,7 +429,7 @@ main(int argc, char* argv[])
                          "messages_unread,ssim_q1,ssim_median,ssim_q3,label_accuracy,claim,"
                          "epsilon_update,epsilon_zcdp\n";
     const uint64_t firstRun = RngSeedManager::GetRun();
-    WorkerPool pool(threads);
+    federated::WorkerPool pool(threads);
     std::vector<Row> rows;
     for (double distance : distances)
     {

@@ -539,9 +539,9 @@ FederatedHelper::MakeCenter(const Address& address) const
     if (m_groupPort != 0)
     {
         // Bound to no address, because what is sent to a group would not be taken for it.
-        center.Set(
-            "Local",
-            AddressValue(InetSocketAddress(Ipv4Address::GetAny(), SocketAddress(address).port)));
+        center.Set("Local",
+                   AddressValue(InetSocketAddress(Ipv4Address::GetAny(),
+                                                  federated::SocketAddress(address).port)));
         center.Set("Downlink", EnumValue(FusionCenter::GROUP));
         center.Set("MulticastGroup", AddressValue(InetSocketAddress(m_group, m_groupPort)));
     }
@@ -574,7 +574,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
     NS_ABORT_MSG_IF(m_center, "FederatedHelper: a federation is installed once");
     std::string error;
     NS_ABORT_MSG_IF(!Check(error), "FederatedHelper: " << error);
-    const SocketAddress address(centerAddress);
+    const federated::SocketAddress address(centerAddress);
     NS_ABORT_MSG_IF(!address.IsValid(),
                     "FederatedHelper: the center's address is no IP address with a port");
     NS_ABORT_MSG_IF(m_groupPort != 0 && (m_protocol != "udp" || m_groupPort == address.port),

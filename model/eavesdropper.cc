@@ -53,7 +53,7 @@ Mark(const std::vector<CoordinateRange>& ranges, std::vector<bool>& marks)
 
 /** @return which part of all coordinates came. */
 double
-GetFraction(const std::unique_ptr<FragmentAssembler>& assembler, uint32_t dimension)
+GetFraction(const std::unique_ptr<federated::FragmentAssembler>& assembler, uint32_t dimension)
 {
     std::size_t count = 0;
     if (assembler)
@@ -339,7 +339,7 @@ Eavesdropper::HearMessage(const uint8_t* message, std::size_t size, double snr)
         CountUnread(UNREAD_FOREIGN, size);
         return;
     }
-    if (MessageCipher::IsEncrypted(message, size))
+    if (federated::MessageCipher::IsEncrypted(message, size))
     {
         CountUnread(UNREAD_ENCRYPTED, size);
         return;
@@ -380,7 +380,8 @@ Eavesdropper::Use(const uint8_t* message, std::size_t size, double snr)
         }
         if (!m_model)
         {
-            m_model = std::make_unique<FragmentAssembler>(m_dimension, Quantizer::FLOAT_BITS);
+            m_model =
+                std::make_unique<federated::FragmentAssembler>(m_dimension, Quantizer::FLOAT_BITS);
         }
         return GetDropReason(m_model->Accept(m_header, payload));
     }
@@ -399,7 +400,8 @@ Eavesdropper::Use(const uint8_t* message, std::size_t size, double snr)
     }
     if (!capture->update)
     {
-        capture->update = std::make_unique<FragmentAssembler>(m_dimension, m_header.bits);
+        capture->update =
+            std::make_unique<federated::FragmentAssembler>(m_dimension, m_header.bits);
     }
     const auto reason = GetDropReason(capture->update->Accept(m_header, payload));
     if (!reason || reason == DROP_DUPLICATE)
@@ -545,7 +547,7 @@ Eavesdropper::GetModel(std::vector<float>& model, std::vector<bool>& known) cons
     known.resize(m_dimension);
     if (m_model && m_model->GetReceived() > 0)
     {
-        const std::vector<float> now = FragmentAssembler(*m_model).TakeModel();
+        const std::vector<float> now = federated::FragmentAssembler(*m_model).TakeModel();
         for (const auto& range : m_model->GetRanges())
         {
             std::copy(now.begin() + static_cast<std::ptrdiff_t>(range.begin),

@@ -197,11 +197,12 @@ class Eavesdropper : public Application
     /** What was captured of a device. */
     struct Capture
     {
-        std::unique_ptr<FragmentAssembler> update; //!< Its update; null before its first fragment.
-        unsigned wireBits = 0;                     //!< Bits of a coordinate of it.
-        unsigned bits = 0;                         //!< Granted resolution, b; 0: unknown.
-        uint32_t frames = 0;                       //!< Frames with fragments.
-        double snrSum = 0;                         //!< Over these frames.
+        std::unique_ptr<federated::FragmentAssembler>
+            update;            //!< Its update; null before its first fragment.
+        unsigned wireBits = 0; //!< Bits of a coordinate of it.
+        unsigned bits = 0;     //!< Granted resolution, b; 0: unknown.
+        uint32_t frames = 0;   //!< Frames with fragments.
+        double snrSum = 0;     //!< Over these frames.
     };
 
     void StartApplication() override;
@@ -276,20 +277,20 @@ class Eavesdropper : public Application
     uint32_t m_maxDevices;      //!< Largest number of devices to remember.
 
     // State
-    Ptr<WifiPhy> m_phy;                              //!< That it listens with.
-    std::vector<uint32_t> m_watched;                 //!< Devices to watch; empty: all.
-    std::vector<Ptr<Eavesdropper>> m_others;         //!< Who learns what this one hears.
-    uint32_t m_round = 0;                            //!< Heard of last.
-    bool m_over = false;                             //!< Whether that one is over.
-    std::map<uint32_t, Capture> m_captures;          //!< By device.
-    std::unique_ptr<FragmentAssembler> m_model;      //!< w^t, if any of it was captured.
-    std::vector<float> m_lastModel;                  //!< Values known before; may be empty.
-    std::vector<bool> m_lastKnown;                   //!< Which of them are.
-    FederatedHeader m_header;                        //!< Of the message that is being read.
-    std::vector<uint8_t> m_bytes;                    //!< The frame that is being read.
-    uint64_t m_frames = 0;                           //!< Decoded by the radio.
-    std::array<uint64_t, UNREAD_REASONS> m_unread{}; //!< Frames not read.
-    DropCounters m_drops{};                          //!< Messages not used.
+    Ptr<WifiPhy> m_phy;                                    //!< That it listens with.
+    std::vector<uint32_t> m_watched;                       //!< Devices to watch; empty: all.
+    std::vector<Ptr<Eavesdropper>> m_others;               //!< Who learns what this one hears.
+    uint32_t m_round = 0;                                  //!< Heard of last.
+    bool m_over = false;                                   //!< Whether that one is over.
+    std::map<uint32_t, Capture> m_captures;                //!< By device.
+    std::unique_ptr<federated::FragmentAssembler> m_model; //!< w^t, if any of it was captured.
+    std::vector<float> m_lastModel;                        //!< Values known before; may be empty.
+    std::vector<bool> m_lastKnown;                         //!< Which of them are.
+    FederatedHeader m_header;                              //!< Of the message that is being read.
+    std::vector<uint8_t> m_bytes;                          //!< The frame that is being read.
+    uint64_t m_frames = 0;                                 //!< Decoded by the radio.
+    std::array<uint64_t, UNREAD_REASONS> m_unread{};       //!< Frames not read.
+    DropCounters m_drops{};                                //!< Messages not used.
 
     // Trace sources
     TracedCallback<const CaptureRecord&> m_roundTrace; //!< RoundOverheard.

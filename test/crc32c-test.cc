@@ -11,6 +11,7 @@
 #include <vector>
 
 using namespace ns3;
+using namespace ns3::federated;
 
 namespace
 {

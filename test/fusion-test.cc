@@ -23,6 +23,7 @@
 #include <numeric>
 
 using namespace ns3;
+using namespace ns3::federated;
 
 namespace
 {

@@ -14,6 +14,7 @@
 #include <numeric>
 
 using namespace ns3;
+using namespace ns3::federated;
 
 namespace
 {

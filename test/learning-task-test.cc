@@ -25,6 +25,7 @@
 #include <numeric>
 
 using namespace ns3;
+using namespace ns3::federated;
 
 namespace
 {

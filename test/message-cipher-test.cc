@@ -12,6 +12,7 @@
 #include <set>
 
 using namespace ns3;
+using namespace ns3::federated;
 
 namespace
 {

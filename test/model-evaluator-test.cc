@@ -9,6 +9,7 @@
 #include <cmath>
 
 using namespace ns3;
+using namespace ns3::federated;
 
 namespace
 {

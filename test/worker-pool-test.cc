@@ -12,6 +12,7 @@
 #include <numeric>
 
 using namespace ns3;
+using namespace ns3::federated;
 
 TEST(WorkerPool, ParallelForVisitsEveryIndexOnce)
 {

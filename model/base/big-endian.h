@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -86,6 +86,6 @@ WriteBigEndianFloat(float value, uint8_t* bytes)
     WriteBigEndian32(word, bytes);
 }
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // BIG_ENDIAN_H

@@ -177,7 +177,7 @@ UnpackBlock(const uint8_t* bytes, std::size_t count, unsigned bits, uint16_t* le
 bool
 DividesByte(unsigned bits)
 {
-    return LITTLE_ENDIAN_HOST && 8 % bits == 0;
+    return federated::LITTLE_ENDIAN_HOST && 8 % bits == 0;
 }
 
 /** @return how many levels come before the next one that starts a byte and a group of eight. */
@@ -220,8 +220,8 @@ BitPacker::Pack(const uint16_t* levels,
         const uint64_t low = quartet.Close(ReadLanes(levels + done));
         const uint64_t high = quartet.Close(ReadLanes(levels + done + 4));
         const uint64_t shared = secondBit ? low >> (8 * secondByte) : 0;
-        WriteLittleEndianWord(low, group);
-        WriteLittleEndianWord(high << secondBit | shared, group + secondByte);
+        federated::WriteLittleEndianWord(low, group);
+        federated::WriteLittleEndianWord(high << secondBit | shared, group + secondByte);
     }
     for (; done < count; ++done)
     {
@@ -255,8 +255,8 @@ BitPacker::Unpack(const uint8_t* bytes,
     const unsigned secondBit = 4 * bits % 8;
     for (; (count - done) * bits / 8 >= secondByte + 8; done += 8, group += bits)
     {
-        WriteLanes(quartet.Spread(ReadLittleEndianWord(group)), levels + done);
-        WriteLanes(quartet.Spread(ReadLittleEndianWord(group + secondByte) >> secondBit),
+        WriteLanes(quartet.Spread(federated::ReadLittleEndianWord(group)), levels + done);
+        WriteLanes(quartet.Spread(federated::ReadLittleEndianWord(group + secondByte) >> secondBit),
                    levels + done + 4);
     }
     for (; done < count; ++done)

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /** Whether this machine stores the least significant byte first, as payloads do. */
@@ -67,6 +67,6 @@ WriteLittleEndianFloat(float value, uint8_t* bytes)
     std::memcpy(bytes, &word, sizeof(word));
 }
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // LITTLE_ENDIAN_H

@@ -72,7 +72,7 @@ AddBlock(const Share& share, std::size_t begin, std::size_t count, float* sums)
         const uint8_t* bytes = share.payload + 4 * (share.first + begin);
         for (std::size_t i = 0; i < count; ++i)
         {
-            sums[i] += share.scale * ReadLittleEndianFloat(bytes + 4 * i);
+            sums[i] += share.scale * federated::ReadLittleEndianFloat(bytes + 4 * i);
         }
         return;
     }
@@ -360,7 +360,8 @@ GetMeanSquare(const DeliveredUpdate& update, const DeliveredRange& range)
     {
         for (std::size_t i = 0; i < count; ++i)
         {
-            const double value = ReadLittleEndianFloat(range.payload + 4 * (range.first + i));
+            const double value =
+                federated::ReadLittleEndianFloat(range.payload + 4 * (range.first + i));
             sum += value * value;
         }
         return sum / static_cast<double>(count);

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <ctime>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -61,6 +61,6 @@ class CpuTime
     std::atomic<int64_t> m_nanoseconds{0}; //!< The sum.
 };
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // CPU_TIME_H

@@ -12,7 +12,7 @@
 #include <string>
 #include <type_traits>
 
-namespace ns3
+namespace ns3::federated
 {
 
 namespace
@@ -496,4 +496,4 @@ DenseKernel<Scalar>::DoGetPenalty(const Scalar* w) const
 template class DenseKernel<float>;
 template class DenseKernel<double>;
 
-} // namespace ns3
+} // namespace ns3::federated

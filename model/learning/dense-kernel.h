@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -118,6 +118,6 @@ class DenseKernel : public ModelKernel<Scalar>
     std::vector<Scalar> m_product;                //!< delta times transposed weights.
 };
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // DENSE_KERNEL_H

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -62,6 +62,6 @@ DotProduct(const Scalar* a, const Scalar* b, std::size_t count)
     return sum;
 }
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // DOT_PRODUCT_H

@@ -227,7 +227,7 @@ LearningTask::Initialize(std::vector<float>& w)
     m_kernel->Initialize(random, w.data());
 }
 
-WorkerPool::Ticket
+federated::WorkerPool::Ticket
 LearningTask::Begin(std::shared_ptr<LocalUpdate> update)
 {
     Start();
@@ -247,7 +247,7 @@ LearningTask::Begin(std::shared_ptr<LocalUpdate> update)
 }
 
 void
-LearningTask::Wait(WorkerPool::Ticket ticket)
+LearningTask::Wait(federated::WorkerPool::Ticket ticket)
 {
     if (m_pool)
     {
@@ -256,7 +256,7 @@ LearningTask::Wait(WorkerPool::Ticket ticket)
 }
 
 void
-LearningTask::Cancel(WorkerPool::Ticket ticket)
+LearningTask::Cancel(federated::WorkerPool::Ticket ticket)
 {
     if (m_pool)
     {
@@ -318,7 +318,7 @@ LearningTask::Start()
     const SampleShape shape = GetShape(*m_data.train);
     const PixelScale scale =
         m_pixels == PIXELS_STANDARD ? PixelScale::Standard() : PixelScale::Unit();
-    m_pool = std::make_unique<WorkerPool>(m_threads);
+    m_pool = std::make_unique<federated::WorkerPool>(m_threads);
     m_evaluator = std::make_unique<ModelEvaluator>(*m_model, shape, scale, *m_pool);
     for (std::size_t worker = 0; worker < m_pool->GetWorkers(); ++worker)
     {
@@ -332,7 +332,7 @@ LearningTask::Start()
 void
 LearningTask::Compute(LocalUpdate& update, Worker& worker)
 {
-    const CpuTime::Span span(m_trainingTime);
+    const federated::CpuTime::Span span(m_trainingTime);
     const std::vector<uint32_t>& samples = m_parts[update.device];
     FederatedRandom batches(m_seed, FederatedRandom::BATCHES, update.device, update.round);
     FederatedRandom coins(m_seed, FederatedRandom::QUANTIZE, update.device, update.round);

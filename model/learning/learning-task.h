@@ -116,21 +116,21 @@ class LearningTask : public Object
      * @param update What to do. Not to be used until Wait() or Cancel() has returned.
      * @return the ticket of the work.
      */
-    WorkerPool::Ticket Begin(std::shared_ptr<LocalUpdate> update);
+    federated::WorkerPool::Ticket Begin(std::shared_ptr<LocalUpdate> update);
 
     /**
      * Wait until the work on an update has ended. Work that had not begun when the task was
      * disposed is never done: its update stays invalid.
      * @param ticket The ticket of the work.
      */
-    void Wait(WorkerPool::Ticket ticket);
+    void Wait(federated::WorkerPool::Ticket ticket);
 
     /**
      * Cancel the work on an update. Afterwards no worker uses it, nor its quantizer or interval
      * rule.
      * @param ticket The ticket of the work; no effect if it has ended.
      */
-    void Cancel(WorkerPool::Ticket ticket);
+    void Cancel(federated::WorkerPool::Ticket ticket);
 
     /**
      * @param w Parameters, d.
@@ -195,20 +195,20 @@ class LearningTask : public Object
     uint32_t m_threads = 0;        //!< Number of threads; 0 for one per core.
 
     // State
-    FederatedData m_data;                         //!< Training and test set.
-    FederatedPartition m_partition;               //!< How the training set is split.
-    std::vector<uint32_t> m_groups;               //!< Devices in each group.
-    Ptr<UniformRandomVariable> m_uniform;         //!< Source of the seed.
-    uint64_t m_seed = 0;                          //!< The seed, once drawn.
-    bool m_hasSeed = false;                       //!< Whether the seed is drawn.
-    bool m_prepared = false;                      //!< Whether what follows is valid.
-    FederatedPartition::Parts m_parts;            //!< The samples of each device.
-    std::unique_ptr<ModelKernel<float>> m_kernel; //!< Knows the layout.
-    std::vector<std::size_t> m_layerEnds;         //!< One past the last coordinate of each layer.
-    CpuTime m_trainingTime;                       //!< Spent on updates.
-    std::vector<Worker> m_workers;                //!< Memory of the workers.
-    std::unique_ptr<ModelEvaluator> m_evaluator;  //!< Evaluates.
-    std::unique_ptr<WorkerPool> m_pool;           //!< The threads; destroyed first.
+    FederatedData m_data;                          //!< Training and test set.
+    FederatedPartition m_partition;                //!< How the training set is split.
+    std::vector<uint32_t> m_groups;                //!< Devices in each group.
+    Ptr<UniformRandomVariable> m_uniform;          //!< Source of the seed.
+    uint64_t m_seed = 0;                           //!< The seed, once drawn.
+    bool m_hasSeed = false;                        //!< Whether the seed is drawn.
+    bool m_prepared = false;                       //!< Whether what follows is valid.
+    FederatedPartition::Parts m_parts;             //!< The samples of each device.
+    std::unique_ptr<ModelKernel<float>> m_kernel;  //!< Knows the layout.
+    std::vector<std::size_t> m_layerEnds;          //!< One past the last coordinate of each layer.
+    federated::CpuTime m_trainingTime;             //!< Spent on updates.
+    std::vector<Worker> m_workers;                 //!< Memory of the workers.
+    std::unique_ptr<ModelEvaluator> m_evaluator;   //!< Evaluates.
+    std::unique_ptr<federated::WorkerPool> m_pool; //!< The threads; destroyed first.
 };
 
 } // namespace ns3

@@ -11,7 +11,7 @@
 #include <string>
 #include <type_traits>
 
-namespace ns3
+namespace ns3::federated
 {
 
 namespace
@@ -494,4 +494,4 @@ LeNetKernel<Scalar>::DoAddGradient(const SampleBatch<Scalar>& batch,
 template class LeNetKernel<float>;
 template class LeNetKernel<double>;
 
-} // namespace ns3
+} // namespace ns3::federated

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -97,6 +97,6 @@ class LeNetKernel : public ModelKernel<Scalar>
     std::vector<Scalar> m_stacked;  //!< Directions above weights of a convolution.
 };
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // LENET_KERNEL_H

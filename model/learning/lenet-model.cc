@@ -31,13 +31,13 @@ LeNetModel::GetTypeId()
 std::unique_ptr<ModelKernel<float>>
 LeNetModel::DoCreateKernel(const SampleShape& shape) const
 {
-    return std::make_unique<LeNetKernel<float>>(shape, m_initialRange);
+    return std::make_unique<federated::LeNetKernel<float>>(shape, m_initialRange);
 }
 
 std::unique_ptr<ModelKernel<double>>
 LeNetModel::DoCreateDoubleKernel(const SampleShape& shape) const
 {
-    return std::make_unique<LeNetKernel<double>>(shape, m_initialRange);
+    return std::make_unique<federated::LeNetKernel<double>>(shape, m_initialRange);
 }
 
 } // namespace ns3

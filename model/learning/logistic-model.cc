@@ -32,14 +32,14 @@ std::unique_ptr<ModelKernel<float>>
 LogisticModel::DoCreateKernel(const SampleShape& shape) const
 {
     const std::vector<std::size_t> widths{shape.rows * shape.columns, shape.classes};
-    return std::make_unique<DenseKernel<float>>(widths, m_l2);
+    return std::make_unique<federated::DenseKernel<float>>(widths, m_l2);
 }
 
 std::unique_ptr<ModelKernel<double>>
 LogisticModel::DoCreateDoubleKernel(const SampleShape& shape) const
 {
     const std::vector<std::size_t> widths{shape.rows * shape.columns, shape.classes};
-    return std::make_unique<DenseKernel<double>>(widths, m_l2);
+    return std::make_unique<federated::DenseKernel<double>>(widths, m_l2);
 }
 
 } // namespace ns3

@@ -60,13 +60,13 @@ MlpModel::GetWidths(const SampleShape& shape) const
 std::unique_ptr<ModelKernel<float>>
 MlpModel::DoCreateKernel(const SampleShape& shape) const
 {
-    return std::make_unique<DenseKernel<float>>(GetWidths(shape), 0);
+    return std::make_unique<federated::DenseKernel<float>>(GetWidths(shape), 0);
 }
 
 std::unique_ptr<ModelKernel<double>>
 MlpModel::DoCreateDoubleKernel(const SampleShape& shape) const
 {
-    return std::make_unique<DenseKernel<double>>(GetWidths(shape), 0);
+    return std::make_unique<federated::DenseKernel<double>>(GetWidths(shape), 0);
 }
 
 } // namespace ns3

@@ -18,7 +18,7 @@ constexpr std::size_t CHUNK =
 ModelEvaluator::ModelEvaluator(const LearningModel& model,
                                const SampleShape& shape,
                                PixelScale scale,
-                               WorkerPool& pool)
+                               federated::WorkerPool& pool)
     : m_pool(pool)
 {
     for (std::size_t worker = 0; worker < pool.GetWorkers(); ++worker)
@@ -40,7 +40,7 @@ ModelEvaluator::Evaluate(const FederatedDataset& dataset, const float* w, std::s
         m_chunks.size(),
         [&](std::size_t chunk, std::size_t index)
         {
-            const CpuTime::Span span(m_cpuTime);
+            const federated::CpuTime::Span span(m_cpuTime);
             const std::size_t first = chunk * CHUNK;
             Worker& worker = m_workers[index];
             const auto batch = worker.gatherer.Gather(dataset,

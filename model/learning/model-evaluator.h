@@ -44,7 +44,7 @@ class ModelEvaluator
     ModelEvaluator(const LearningModel& model,
                    const SampleShape& shape,
                    PixelScale scale,
-                   WorkerPool& pool);
+                   federated::WorkerPool& pool);
 
     /**
      * @param dataset The samples.
@@ -75,10 +75,10 @@ class ModelEvaluator
         std::size_t correct = 0; //!< Correctly classified samples.
     };
 
-    WorkerPool& m_pool;            //!< The workers' threads.
+    federated::WorkerPool& m_pool; //!< The workers' threads.
     std::vector<Worker> m_workers; //!< The workers' memory.
     std::vector<Sums> m_chunks;    //!< The sums of each chunk.
-    CpuTime m_cpuTime;             //!< Spent so far.
+    federated::CpuTime m_cpuTime;  //!< Spent so far.
 };
 
 } // namespace ns3

@@ -85,7 +85,7 @@ ModelKernel<Scalar>::Evaluate(const SampleBatch<Scalar>& batch,
     for (std::size_t s = 0; s < batch.count; ++s, logits += m_classes)
     {
         const std::size_t label = batch.labels[s];
-        lossSum += SoftmaxLoss(logits, m_classes, label);
+        lossSum += federated::SoftmaxLoss(logits, m_classes, label);
         correct += std::max_element(logits, logits + m_classes) == logits + label;
     }
 }
@@ -133,7 +133,7 @@ ModelKernel<Scalar>::ComputeSoftGradient(const Scalar* input,
         loss -= label[k] * m_delta[k];
         m_labelSum += label[k];
     }
-    loss += m_labelSum * Softmax(m_delta.data(), m_classes, m_probabilities.data());
+    loss += m_labelSum * federated::Softmax(m_delta.data(), m_classes, m_probabilities.data());
     for (std::size_t k = 0; k < m_classes; ++k)
     {
         m_delta[k] = m_labelSum * m_probabilities[k] - label[k];

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <limits>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -95,6 +95,6 @@ SoftmaxGradient(Scalar* logits, std::size_t classes, std::size_t label, Scalar s
     return std::log(sum) - score;
 }
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // SOFTMAX_H

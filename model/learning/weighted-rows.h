@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -151,6 +151,6 @@ class WeightedRows
     }
 };
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // WEIGHTED_ROWS_H

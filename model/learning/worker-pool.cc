@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-namespace ns3
+namespace ns3::federated
 {
 
 WorkerPool::WorkerPool(std::size_t workers)
@@ -144,4 +144,4 @@ WorkerPool::Run(std::size_t worker)
     }
 }
 
-} // namespace ns3
+} // namespace ns3::federated

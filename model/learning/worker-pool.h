@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -93,6 +93,6 @@ class WorkerPool
     std::vector<std::thread> m_threads; //!< The threads; none if there is one worker.
 };
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // WORKER_POOL_H

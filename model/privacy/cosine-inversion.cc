@@ -141,8 +141,9 @@ class CosineInversion::Objective
           m_kernel(kernel),
           m_shape(shape),
           m_weight(weight),
-          m_observed(std::sqrt(
-              DotProduct(target.gradient.data(), target.gradient.data(), kernel.GetDimension()))),
+          m_observed(std::sqrt(federated::DotProduct(target.gradient.data(),
+                                                     target.gradient.data(),
+                                                     kernel.GetDimension()))),
           m_label(shape.classes),
           m_byLabel(shape.classes),
           m_u(kernel.GetDimension())
@@ -165,7 +166,7 @@ class CosineInversion::Objective
         {
             m_u[j] *= m_target.known[j];
         }
-        const double square = DotProduct(m_u.data(), m_u.data(), d);
+        const double square = federated::DotProduct(m_u.data(), m_u.data(), d);
         const double norms = std::sqrt(square) * m_observed;
         double cosine = 0;
         if (norms == 0) // the cosine is not defined
@@ -174,7 +175,7 @@ class CosineInversion::Objective
         }
         else
         {
-            cosine = DotProduct(m_u.data(), m_target.gradient.data(), d) / norms;
+            cosine = federated::DotProduct(m_u.data(), m_target.gradient.data(), d) / norms;
             for (std::size_t j = 0; j < d; ++j)
             {
                 m_u[j] = m_u[j] * (cosine / square) - m_target.gradient[j] / norms;

@@ -86,7 +86,7 @@ DlgInversion::DoReconstruct(const Target& target,
     {
         if (scores > 0)
         {
-            Softmax(point.data() + pixels, scores, label.data());
+            federated::Softmax(point.data() + pixels, scores, label.data());
         }
         kernel.ComputeSoftGradient(
             point.data(), label.data(), target.model.data(), residual.data());
@@ -98,12 +98,12 @@ DlgInversion::DoReconstruct(const Target& target,
             {
                 residual[j] = target.known[j] * (residual[j] - target.gradient[j]);
             }
-            objective += DotProduct(&residual[begin], &residual[begin], end - begin);
+            objective += federated::DotProduct(&residual[begin], &residual[begin], end - begin);
         }
         // Half of dphi/dG, so what follows is half of the derivative.
         kernel.ComputeMixedDerivative(
             residual.data(), target.model.data(), gradient.data(), byLabel.data());
-        const double mean = DotProduct(label.data(), byLabel.data(), scores);
+        const double mean = federated::DotProduct(label.data(), byLabel.data(), scores);
         for (std::size_t k = 0; k < scores; ++k)
         {
             gradient[pixels + k] = label[k] * (byLabel[k] - mean);
@@ -118,7 +118,7 @@ DlgInversion::DoReconstruct(const Target& target,
     boost::random::normal_distribution<double> normal;
     std::vector<double> point(pixels + scores);
     std::generate(point.begin(), point.end(), [&]() { return normal(random); });
-    Lbfgs optimizer(point.size(), m_history, m_step);
+    federated::Lbfgs optimizer(point.size(), m_history, m_step);
     while (result.outerIterations < m_iterations && !result.diverged)
     {
         ++result.outerIterations;

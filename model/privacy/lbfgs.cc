@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace ns3
+namespace ns3::federated
 {
 
 namespace
@@ -225,4 +225,4 @@ Lbfgs::Run(const Objective& objective, uint32_t steps, std::vector<double>& poin
     return true;
 }
 
-} // namespace ns3
+} // namespace ns3::federated

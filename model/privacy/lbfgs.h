@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -93,6 +93,6 @@ class Lbfgs
     std::vector<double> m_lastFinite;       //!< The last point whose evaluation was finite.
 };
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // LBFGS_H

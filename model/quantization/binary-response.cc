@@ -5,7 +5,7 @@
 #include "ns3/abort.h"
 #include "ns3/federated-number.h"
 
-namespace ns3
+namespace ns3::federated
 {
 
 void
@@ -71,4 +71,4 @@ BinaryResponse::GetGain(double chance) const
     return contrast / 3;
 }
 
-} // namespace ns3
+} // namespace ns3::federated

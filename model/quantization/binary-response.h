@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -83,6 +83,6 @@ class BinaryResponse
     double m_gain = 0;               //!< x of `gain:x`, 0 for the other decoders.
 };
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // BINARY_RESPONSE_H

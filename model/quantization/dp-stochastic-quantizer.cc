@@ -42,7 +42,7 @@ void
 DpStochasticQuantizer::SetEpsilon(double epsilon)
 {
     m_epsilon = epsilon;
-    m_coin = PrivacyCoin(epsilon);
+    m_coin = federated::PrivacyCoin(epsilon);
 }
 
 double
@@ -51,7 +51,7 @@ DpStochasticQuantizer::GetEpsilon() const
     return m_epsilon;
 }
 
-const PrivacyCoin&
+const federated::PrivacyCoin&
 DpStochasticQuantizer::GetCoin() const
 {
     return m_coin;
@@ -84,18 +84,18 @@ DpStochasticQuantizer::DoGetDistortion(const float* values,
 {
     const double nearer = m_coin.GetProbability();
     const double farther = 1 - nearer;
-    return SumOver(values,
-                   count,
-                   [grid, nearer, farther](float value)
-                   {
-                       double fraction;
-                       const int32_t cell = grid.Locate(value, fraction);
-                       const double upper = fraction > 0.5 ? nearer : farther;
-                       const double lower = fraction > 0.5 ? farther : nearer;
-                       const double toLower = value - grid.GetValue(cell);
-                       const double toUpper = toLower - grid.step;
-                       return lower * toLower * toLower + upper * toUpper * toUpper;
-                   });
+    return federated::SumOver(values,
+                              count,
+                              [grid, nearer, farther](float value)
+                              {
+                                  double fraction;
+                                  const int32_t cell = grid.Locate(value, fraction);
+                                  const double upper = fraction > 0.5 ? nearer : farther;
+                                  const double lower = fraction > 0.5 ? farther : nearer;
+                                  const double toLower = value - grid.GetValue(cell);
+                                  const double toUpper = toLower - grid.step;
+                                  return lower * toLower * toLower + upper * toUpper * toUpper;
+                              });
 }
 
 double

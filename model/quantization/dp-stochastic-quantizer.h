@@ -38,7 +38,7 @@ class DpStochasticQuantizer : public LevelQuantizer
     double GetEpsilon() const;
 
     /** @return the coin that is tossed for each coordinate. */
-    const PrivacyCoin& GetCoin() const;
+    const federated::PrivacyCoin& GetCoin() const;
 
   private:
     void DoChooseLevels(const float* values,
@@ -57,7 +57,7 @@ class DpStochasticQuantizer : public LevelQuantizer
     double m_epsilon; //!< The same-cell epsilon, epsilon_1 in the paper.
 
     // State
-    PrivacyCoin m_coin; //!< Tossed for each coordinate.
+    federated::PrivacyCoin m_coin; //!< Tossed for each coordinate.
 };
 
 } // namespace ns3

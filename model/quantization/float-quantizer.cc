@@ -35,7 +35,7 @@ FloatQuantizer::DoEncode(const float* values,
     const float* floats = DoMakeFloats(values, count, grid, random, buffer);
     for (std::size_t i = 0; i < count; ++i)
     {
-        WriteLittleEndianFloat(floats[i], payload + 4 * (first + i));
+        federated::WriteLittleEndianFloat(floats[i], payload + 4 * (first + i));
     }
     return floats == values || IsFiniteUpdate(floats, count);
 }

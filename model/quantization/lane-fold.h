@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -80,6 +80,6 @@ Larger(float a, float b)
     return a < b ? b : a;
 }
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // LANE_FOLD_H

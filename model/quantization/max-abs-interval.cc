@@ -31,12 +31,12 @@ MaxAbsInterval::GetTypeId()
 std::pair<float, float>
 MaxAbsInterval::DoGetInterval(const float* values, std::size_t count) const
 {
-    const float largest = FoldOver(
+    const float largest = federated::FoldOver(
         values,
         count,
         0.0F,
-        [](float most, float value) { return Larger(most, std::abs(value)); },
-        Larger);
+        [](float most, float value) { return federated::Larger(most, std::abs(value)); },
+        federated::Larger);
     return {-largest, largest};
 }
 

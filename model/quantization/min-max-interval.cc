@@ -29,13 +29,14 @@ MinMaxInterval::GetTypeId()
 std::pair<float, float>
 MinMaxInterval::DoGetInterval(const float* values, std::size_t count) const
 {
-    const float greatest = FoldOver(values, count, values[0], Larger, Larger);
-    const float least = -FoldOver(
+    const float greatest =
+        federated::FoldOver(values, count, values[0], federated::Larger, federated::Larger);
+    const float least = -federated::FoldOver(
         values,
         count,
         -values[0],
-        [](float most, float value) { return Larger(most, -value); },
-        Larger);
+        [](float most, float value) { return federated::Larger(most, -value); },
+        federated::Larger);
     return {least, greatest};
 }
 

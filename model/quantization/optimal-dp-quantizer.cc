@@ -369,20 +369,20 @@ OptimalDpQuantizer::DoGetDistortion(const float* values,
     const double truth = 1 - answers * lie;
     const double half = grid.step * grid.top / 2;
     const double middle = (double{grid.low} + double{grid.high}) / 2;
-    return SumOver(values,
-                   count,
-                   [&](float value)
-                   {
-                       double fraction;
-                       const int32_t cell = grid.Locate(value, fraction);
-                       const uint16_t own = design.cells[2 * cell + (fraction > 0.5)];
-                       const double toOwn = value - grid.GetValue(design.levels[own]);
-                       const double offset = value - middle;
-                       const double toAll = answers * offset * offset -
-                                            2 * offset * half * design.sum +
-                                            half * half * design.sumOfSquares;
-                       return truth * toOwn * toOwn + lie * toAll;
-                   });
+    return federated::SumOver(values,
+                              count,
+                              [&](float value)
+                              {
+                                  double fraction;
+                                  const int32_t cell = grid.Locate(value, fraction);
+                                  const uint16_t own = design.cells[2 * cell + (fraction > 0.5)];
+                                  const double toOwn = value - grid.GetValue(design.levels[own]);
+                                  const double offset = value - middle;
+                                  const double toAll = answers * offset * offset -
+                                                       2 * offset * half * design.sum +
+                                                       half * half * design.sumOfSquares;
+                                  return truth * toOwn * toOwn + lie * toAll;
+                              });
 }
 
 double

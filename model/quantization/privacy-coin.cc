@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace ns3
+namespace ns3::federated
 {
 
 namespace
@@ -81,4 +81,4 @@ PrivacyCoin::GetRealizedEpsilon() const
     return RealizedEpsilon(m_threshold);
 }
 
-} // namespace ns3
+} // namespace ns3::federated

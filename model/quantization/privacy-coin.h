@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -50,6 +50,6 @@ class PrivacyCoin
     uint32_t m_threshold; //!< T.
 };
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // PRIVACY_COIN_H

@@ -109,7 +109,7 @@ Quantizer::Decode(const uint8_t* payload,
     {
         for (std::size_t i = 0; i < count; ++i)
         {
-            values[i] = ReadLittleEndianFloat(payload + 4 * (first + i));
+            values[i] = federated::ReadLittleEndianFloat(payload + 4 * (first + i));
         }
         return;
     }

@@ -147,7 +147,7 @@ RandomCoordinatesQuantizer::DoEncodeUpdate(const float* values,
                              chosen,
                              [](uint32_t i, const IntervalRange& r) { return i < r.end; });
         const LevelGrid grid(range->low, range->high, bits);
-        const double position = BinaryResponse::GetPosition(values[chosen], grid);
+        const double position = federated::BinaryResponse::GetPosition(values[chosen], grid);
         answer = random() < m_response.GetThreshold(position) ? UPPER : LOWER;
         BitPacker::Pack(&answer, 1, bits, payload, chosen);
     }
@@ -173,19 +173,20 @@ RandomCoordinatesQuantizer::DoGetDistortion(const float* values,
     const double chance = GetChance(grid);
     const double contrast = m_response.GetContrast();
     const LevelGrid decoder = DoGetDecoderGrid(grid);
-    return SumOver(values,
-                   count,
-                   [grid, decoder, chance, contrast](float value)
-                   {
-                       const double position = BinaryResponse::GetPosition(value, grid);
-                       const double upper = (1 + contrast * position) / 2;
-                       const double toMiddle = value - decoder.GetValue(NOT_CHOSEN);
-                       const double toLower = value - decoder.GetValue(LOWER);
-                       const double toUpper = value - decoder.GetValue(UPPER);
-                       const double chosen =
-                           (1 - upper) * toLower * toLower + upper * toUpper * toUpper;
-                       return (1 - chance) * toMiddle * toMiddle + chance * chosen;
-                   });
+    return federated::SumOver(values,
+                              count,
+                              [grid, decoder, chance, contrast](float value)
+                              {
+                                  const double position =
+                                      federated::BinaryResponse::GetPosition(value, grid);
+                                  const double upper = (1 + contrast * position) / 2;
+                                  const double toMiddle = value - decoder.GetValue(NOT_CHOSEN);
+                                  const double toLower = value - decoder.GetValue(LOWER);
+                                  const double toUpper = value - decoder.GetValue(UPPER);
+                                  const double chosen =
+                                      (1 - upper) * toLower * toLower + upper * toUpper * toUpper;
+                                  return (1 - chance) * toMiddle * toMiddle + chance * chosen;
+                              });
 }
 
 double
@@ -202,7 +203,8 @@ std::vector<double>
 RandomCoordinatesQuantizer::DoGetProbabilities(float value, const LevelGrid& grid) const
 {
     const double chance = GetChance(grid);
-    const uint32_t threshold = m_response.GetThreshold(BinaryResponse::GetPosition(value, grid));
+    const uint32_t threshold =
+        m_response.GetThreshold(federated::BinaryResponse::GetPosition(value, grid));
     const double upper = threshold * 0x1p-32;
     return {chance * (1 - upper), 1 - chance, chance * upper};
 }

@@ -90,7 +90,7 @@ class RandomCoordinatesQuantizer : public Quantizer
     uint32_t m_coordinates; //!< k.
 
     // State
-    BinaryResponse m_response; //!< The bit of a coordinate, and its decoder.
+    federated::BinaryResponse m_response; //!< The bit of a coordinate, and its decoder.
 };
 
 } // namespace ns3

@@ -94,7 +94,7 @@ RandomizedResponseQuantizer::DoChooseLevels(const float* values,
     random.Fill(words, count);
     for (std::size_t i = 0; i < count; ++i)
     {
-        const double position = BinaryResponse::GetPosition(values[i], grid);
+        const double position = federated::BinaryResponse::GetPosition(values[i], grid);
         levels[i] = words[i] < m_response.GetThreshold(position);
     }
 }
@@ -106,17 +106,18 @@ RandomizedResponseQuantizer::DoGetDistortion(const float* values,
 {
     const double contrast = m_response.GetContrast();
     const LevelGrid decoder = DoGetDecoderGrid(grid);
-    return SumOver(values,
-                   count,
-                   [grid, decoder, contrast](float value)
-                   {
-                       const double position = BinaryResponse::GetPosition(value, grid);
-                       const double upperProbability = (1 + contrast * position) / 2;
-                       const double toLower = value - decoder.GetValue(0);
-                       const double toUpper = value - decoder.GetValue(1);
-                       return (1 - upperProbability) * toLower * toLower +
-                              upperProbability * toUpper * toUpper;
-                   });
+    return federated::SumOver(values,
+                              count,
+                              [grid, decoder, contrast](float value)
+                              {
+                                  const double position =
+                                      federated::BinaryResponse::GetPosition(value, grid);
+                                  const double upperProbability = (1 + contrast * position) / 2;
+                                  const double toLower = value - decoder.GetValue(0);
+                                  const double toUpper = value - decoder.GetValue(1);
+                                  return (1 - upperProbability) * toLower * toLower +
+                                         upperProbability * toUpper * toUpper;
+                              });
 }
 
 double
@@ -131,7 +132,8 @@ RandomizedResponseQuantizer::DoGetCellDistortion(const LevelGrid& grid) const
 std::vector<double>
 RandomizedResponseQuantizer::DoGetProbabilities(float value, const LevelGrid& grid) const
 {
-    const uint32_t threshold = m_response.GetThreshold(BinaryResponse::GetPosition(value, grid));
+    const uint32_t threshold =
+        m_response.GetThreshold(federated::BinaryResponse::GetPosition(value, grid));
     const double upper = threshold * 0x1p-32;
     return {1 - upper, upper};
 }

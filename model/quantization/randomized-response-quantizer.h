@@ -65,7 +65,7 @@ class RandomizedResponseQuantizer : public LevelQuantizer
     double m_epsilon; //!< Privacy loss of a coordinate.
 
     // State
-    BinaryResponse m_response; //!< The bit of a coordinate, and its decoder.
+    federated::BinaryResponse m_response; //!< The bit of a coordinate, and its decoder.
 };
 
 } // namespace ns3

@@ -51,16 +51,17 @@ UnbiasedStochasticQuantizer::GetSumOfErrors(const float* values,
                                             std::size_t count,
                                             const LevelGrid& grid)
 {
-    return SumOver(values,
-                   count,
-                   [grid](float value)
-                   {
-                       double fraction;
-                       const int32_t cell = grid.Locate(value, fraction);
-                       const double toLower = value - grid.GetValue(cell);
-                       const double toUpper = toLower - grid.step;
-                       return (1 - fraction) * toLower * toLower + fraction * toUpper * toUpper;
-                   });
+    return federated::SumOver(values,
+                              count,
+                              [grid](float value)
+                              {
+                                  double fraction;
+                                  const int32_t cell = grid.Locate(value, fraction);
+                                  const double toLower = value - grid.GetValue(cell);
+                                  const double toUpper = toLower - grid.step;
+                                  return (1 - fraction) * toLower * toLower +
+                                         fraction * toUpper * toUpper;
+                              });
 }
 
 void

@@ -20,7 +20,8 @@ GetUpdateNorm(ClipNorm norm, const float* values, std::size_t count)
 {
     if (norm == CLIP_L2)
     {
-        return std::sqrt(SumOver(values, count, [](float value) { return double{value} * value; }));
+        return std::sqrt(
+            federated::SumOver(values, count, [](float value) { return double{value} * value; }));
     }
     // A block is added up in floats, which is faster and exact to 1e-5 at worst, or in doubles
     // where floats overflow; blocks are added in doubles.
@@ -29,16 +30,16 @@ GetUpdateNorm(ClipNorm norm, const float* values, std::size_t count)
     for (std::size_t begin = 0; begin < count; begin += BLOCK)
     {
         const std::size_t size = std::min(count - begin, BLOCK);
-        const double part = FoldOver(
+        const double part = federated::FoldOver(
             values + begin,
             size,
             0.0F,
             [](float partial, float value) { return partial + std::abs(value); },
             std::plus<float>());
-        sum += std::isfinite(part) ? part
-                                   : SumOver(values + begin,
-                                             size,
-                                             [](float value) { return double{std::abs(value)}; });
+        sum += std::isfinite(part)
+                   ? part
+                   : federated::SumOver(
+                         values + begin, size, [](float value) { return double{std::abs(value)}; });
     }
     return sum;
 }

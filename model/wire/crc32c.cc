@@ -15,7 +15,7 @@
 #define HARDWARE __attribute__((target("sse4.2,pclmul")))
 #endif
 
-namespace ns3
+namespace ns3::federated
 {
 
 namespace
@@ -128,4 +128,4 @@ Crc32c(const uint8_t* bytes, std::size_t count, uint32_t crc)
     return PortableCrc32c(bytes, count, crc);
 }
 
-} // namespace ns3
+} // namespace ns3::federated

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -32,6 +32,6 @@ uint32_t Crc32c(const uint8_t* bytes, std::size_t count, uint32_t crc = 0);
  */
 uint32_t PortableCrc32c(const uint8_t* bytes, std::size_t count, uint32_t crc = 0);
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // CRC32C_H

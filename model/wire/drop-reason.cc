@@ -42,17 +42,17 @@ GetDropReason(FederatedHeader::ReadResult result)
 }
 
 std::optional<DropReason>
-GetDropReason(FragmentAssembler::Result result)
+GetDropReason(federated::FragmentAssembler::Result result)
 {
     switch (result)
     {
-    case FragmentAssembler::ACCEPTED:
+    case federated::FragmentAssembler::ACCEPTED:
         return std::nullopt;
-    case FragmentAssembler::DUPLICATE:
+    case federated::FragmentAssembler::DUPLICATE:
         return DROP_DUPLICATE;
-    case FragmentAssembler::NOT_FINITE:
+    case federated::FragmentAssembler::NOT_FINITE:
         return DROP_NOT_FINITE;
-    case FragmentAssembler::INVALID:
+    case federated::FragmentAssembler::INVALID:
         break;
     }
     return DROP_INVALID;

@@ -61,7 +61,7 @@ std::optional<DropReason> GetDropReason(FederatedHeader::ReadResult result);
  * @param result What became of a fragment.
  * @return why it is dropped, if it is.
  */
-std::optional<DropReason> GetDropReason(FragmentAssembler::Result result);
+std::optional<DropReason> GetDropReason(federated::FragmentAssembler::Result result);
 
 /**
  * @ingroup federated

@@ -48,9 +48,9 @@ GetChecksum(const uint8_t* message, std::size_t size)
 {
     // As one string of bytes up to the field: most headers end with it or an interval later.
     const uint8_t zeros[4] = {};
-    uint32_t crc = Crc32c(message, AT_CHECKSUM);
-    crc = Crc32c(zeros, sizeof(zeros), crc);
-    return Crc32c(message + AT_CHECKSUM + 4, size - AT_CHECKSUM - 4, crc);
+    uint32_t crc = federated::Crc32c(message, AT_CHECKSUM);
+    crc = federated::Crc32c(zeros, sizeof(zeros), crc);
+    return federated::Crc32c(message + AT_CHECKSUM + 4, size - AT_CHECKSUM - 4, crc);
 }
 
 } // namespace
@@ -87,7 +87,7 @@ FederatedHeader::Seal(const uint8_t* payload, std::size_t length)
     checksum = 0;
     uint8_t bytes[MAX_SIZE];
     Write(bytes);
-    checksum = Crc32c(payload, length, Crc32c(bytes, GetSize()));
+    checksum = federated::Crc32c(payload, length, federated::Crc32c(bytes, GetSize()));
 }
 
 void
@@ -99,25 +99,25 @@ FederatedHeader::Write(uint8_t* bytes) const
     bytes[1] = 'L';
     bytes[AT_VERSION] = VERSION;
     bytes[AT_TYPE] = type;
-    WriteBigEndian32(sequence, bytes + AT_SEQUENCE);
-    WriteBigEndian32(round, bytes + AT_ROUND);
-    WriteBigEndian32(device, bytes + AT_DEVICE);
-    WriteBigEndian32(fragment, bytes + AT_FRAGMENT);
-    WriteBigEndian32(fragments, bytes + AT_FRAGMENTS);
-    WriteBigEndian32(first, bytes + AT_FIRST);
-    WriteBigEndian32(coordinates, bytes + AT_COORDINATES);
+    federated::WriteBigEndian32(sequence, bytes + AT_SEQUENCE);
+    federated::WriteBigEndian32(round, bytes + AT_ROUND);
+    federated::WriteBigEndian32(device, bytes + AT_DEVICE);
+    federated::WriteBigEndian32(fragment, bytes + AT_FRAGMENT);
+    federated::WriteBigEndian32(fragments, bytes + AT_FRAGMENTS);
+    federated::WriteBigEndian32(first, bytes + AT_FIRST);
+    federated::WriteBigEndian32(coordinates, bytes + AT_COORDINATES);
     bytes[AT_BITS] = bits;
     bytes[AT_INTERVALS] = static_cast<uint8_t>(intervals.size());
     bytes[AT_LENGTH] = static_cast<uint8_t>(payloadLength >> 8);
     bytes[AT_LENGTH + 1] = static_cast<uint8_t>(payloadLength);
-    WriteBigEndianFloat(distortion, bytes + AT_DISTORTION);
-    WriteBigEndian32(checksum, bytes + AT_CHECKSUM);
+    federated::WriteBigEndianFloat(distortion, bytes + AT_DISTORTION);
+    federated::WriteBigEndian32(checksum, bytes + AT_CHECKSUM);
     bytes += FIXED_SIZE;
     for (const auto& interval : intervals)
     {
-        WriteBigEndian32(static_cast<uint32_t>(interval.end), bytes);
-        WriteBigEndianFloat(interval.low, bytes + 4);
-        WriteBigEndianFloat(interval.high, bytes + 8);
+        federated::WriteBigEndian32(static_cast<uint32_t>(interval.end), bytes);
+        federated::WriteBigEndianFloat(interval.low, bytes + 4);
+        federated::WriteBigEndianFloat(interval.high, bytes + 8);
         bytes += INTERVAL_SIZE;
     }
 }
@@ -126,17 +126,17 @@ std::size_t
 FederatedHeader::ReadFixed(const uint8_t* bytes)
 {
     type = static_cast<Type>(bytes[AT_TYPE]);
-    sequence = ReadBigEndian32(bytes + AT_SEQUENCE);
-    round = ReadBigEndian32(bytes + AT_ROUND);
-    device = ReadBigEndian32(bytes + AT_DEVICE);
-    fragment = ReadBigEndian32(bytes + AT_FRAGMENT);
-    fragments = ReadBigEndian32(bytes + AT_FRAGMENTS);
-    first = ReadBigEndian32(bytes + AT_FIRST);
-    coordinates = ReadBigEndian32(bytes + AT_COORDINATES);
+    sequence = federated::ReadBigEndian32(bytes + AT_SEQUENCE);
+    round = federated::ReadBigEndian32(bytes + AT_ROUND);
+    device = federated::ReadBigEndian32(bytes + AT_DEVICE);
+    fragment = federated::ReadBigEndian32(bytes + AT_FRAGMENT);
+    fragments = federated::ReadBigEndian32(bytes + AT_FRAGMENTS);
+    first = federated::ReadBigEndian32(bytes + AT_FIRST);
+    coordinates = federated::ReadBigEndian32(bytes + AT_COORDINATES);
     bits = bytes[AT_BITS];
     payloadLength = static_cast<uint16_t>(bytes[AT_LENGTH] << 8 | bytes[AT_LENGTH + 1]);
-    distortion = ReadBigEndianFloat(bytes + AT_DISTORTION);
-    checksum = ReadBigEndian32(bytes + AT_CHECKSUM);
+    distortion = federated::ReadBigEndianFloat(bytes + AT_DISTORTION);
+    checksum = federated::ReadBigEndian32(bytes + AT_CHECKSUM);
     return bytes[AT_INTERVALS];
 }
 
@@ -148,9 +148,9 @@ FederatedHeader::ReadIntervals(const uint8_t* bytes, std::size_t count)
     for (auto& interval : intervals)
     {
         interval = {begin,
-                    ReadBigEndian32(bytes),
-                    ReadBigEndianFloat(bytes + 4),
-                    ReadBigEndianFloat(bytes + 8)};
+                    federated::ReadBigEndian32(bytes),
+                    federated::ReadBigEndianFloat(bytes + 4),
+                    federated::ReadBigEndianFloat(bytes + 8)};
         begin = interval.end;
         bytes += INTERVAL_SIZE;
     }
@@ -168,7 +168,7 @@ FederatedHeader::Read(const uint8_t* message, std::size_t size)
     {
         return READ_VERSION;
     }
-    if (GetChecksum(message, size) != ReadBigEndian32(message + AT_CHECKSUM))
+    if (GetChecksum(message, size) != federated::ReadBigEndian32(message + AT_CHECKSUM))
     {
         return READ_CHECKSUM;
     }

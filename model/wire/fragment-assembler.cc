@@ -10,7 +10,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace ns3
+namespace ns3::federated
 {
 
 namespace
@@ -215,4 +215,4 @@ FragmentAssembler::TakeModel()
     return model;
 }
 
-} // namespace ns3
+} // namespace ns3::federated

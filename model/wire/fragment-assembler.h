@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -140,6 +140,6 @@ class FragmentAssembler
     float m_distortion = std::numeric_limits<float>::quiet_NaN(); //!< As reported.
 };
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // FRAGMENT_ASSEMBLER_H

@@ -8,7 +8,7 @@
 #include <limits>
 #include <numeric>
 
-namespace ns3
+namespace ns3::federated
 {
 
 namespace
@@ -126,4 +126,4 @@ FillFragment(const Fragment& fragment,
     }
 }
 
-} // namespace ns3
+} // namespace ns3::federated

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -100,6 +100,6 @@ void FillFragment(const Fragment& fragment,
                   const std::vector<IntervalRange>& intervals,
                   FederatedHeader& header);
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // FRAGMENTATION_H

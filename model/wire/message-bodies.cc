@@ -27,9 +27,9 @@ IsTime(uint64_t nanoseconds)
 void
 JoinBody::Write(uint8_t* bytes) const
 {
-    WriteBigEndian32(group, bytes);
-    WriteBigEndian32(samples, bytes + 4);
-    WriteBigEndian64(trainingNs, bytes + 8);
+    federated::WriteBigEndian32(group, bytes);
+    federated::WriteBigEndian32(samples, bytes + 4);
+    federated::WriteBigEndian64(trainingNs, bytes + 8);
 }
 
 bool
@@ -39,17 +39,19 @@ JoinBody::Read(const uint8_t* bytes, std::size_t size, JoinBody& body)
     {
         return false;
     }
-    body = {ReadBigEndian32(bytes), ReadBigEndian32(bytes + 4), ReadBigEndian64(bytes + 8)};
+    body = {federated::ReadBigEndian32(bytes),
+            federated::ReadBigEndian32(bytes + 4),
+            federated::ReadBigEndian64(bytes + 8)};
     return IsTime(body.trainingNs);
 }
 
 void
 GrantBody::Write(uint8_t* bytes) const
 {
-    WriteBigEndian64(modelEndNs, bytes);
-    WriteBigEndian64(slotStartNs, bytes + 8);
-    WriteBigEndian64(slotLengthNs, bytes + 16);
-    WriteBigEndian64(deadlineNs, bytes + 24);
+    federated::WriteBigEndian64(modelEndNs, bytes);
+    federated::WriteBigEndian64(slotStartNs, bytes + 8);
+    federated::WriteBigEndian64(slotLengthNs, bytes + 16);
+    federated::WriteBigEndian64(deadlineNs, bytes + 24);
 }
 
 bool
@@ -59,10 +61,10 @@ GrantBody::Read(const uint8_t* bytes, std::size_t size, GrantBody& body)
     {
         return false;
     }
-    body = {ReadBigEndian64(bytes),
-            ReadBigEndian64(bytes + 8),
-            ReadBigEndian64(bytes + 16),
-            ReadBigEndian64(bytes + 24)};
+    body = {federated::ReadBigEndian64(bytes),
+            federated::ReadBigEndian64(bytes + 8),
+            federated::ReadBigEndian64(bytes + 16),
+            federated::ReadBigEndian64(bytes + 24)};
     return IsTime(body.modelEndNs) && IsTime(body.slotStartNs) && IsTime(body.slotLengthNs) &&
            IsTime(body.deadlineNs);
 }
@@ -89,8 +91,8 @@ RepairBody::Write(uint8_t* bytes) const
 {
     for (const auto& [first, count] : ranges)
     {
-        WriteBigEndian32(first, bytes);
-        WriteBigEndian32(count, bytes + 4);
+        federated::WriteBigEndian32(first, bytes);
+        federated::WriteBigEndian32(count, bytes + 4);
         bytes += RANGE_SIZE;
     }
 }
@@ -105,7 +107,8 @@ RepairBody::Read(const uint8_t* bytes, std::size_t size, RepairBody& body)
     }
     for (const uint8_t* end = bytes + size; bytes != end; bytes += RANGE_SIZE)
     {
-        body.ranges.emplace_back(ReadBigEndian32(bytes), ReadBigEndian32(bytes + 4));
+        body.ranges.emplace_back(federated::ReadBigEndian32(bytes),
+                                 federated::ReadBigEndian32(bytes + 4));
     }
     return std::all_of(body.ranges.begin(),
                        body.ranges.end(),

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace ns3
+namespace ns3::federated
 {
 
 namespace
@@ -81,4 +81,4 @@ MessageCipher::Decrypt(const uint8_t*& message, uint32_t& size)
     return true;
 }
 
-} // namespace ns3
+} // namespace ns3::federated

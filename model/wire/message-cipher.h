@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -113,6 +113,6 @@ class MessageCipher
     std::vector<uint32_t> m_keyStream; //!< For it.
 };
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // MESSAGE_CIPHER_H

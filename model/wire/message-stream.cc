@@ -9,7 +9,7 @@
 
 #include <utility>
 
-namespace ns3
+namespace ns3::federated
 {
 
 NS_LOG_COMPONENT_DEFINE("MessageStream");
@@ -189,4 +189,4 @@ MessageStream::HandleClosed(Ptr<Socket>)
     }
 }
 
-} // namespace ns3
+} // namespace ns3::federated

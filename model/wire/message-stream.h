@@ -15,7 +15,7 @@
 #include <deque>
 #include <vector>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -133,6 +133,6 @@ class MessageStream : public SimpleRefCount<MessageStream>
     EventCallback m_drained;                 //!< Called when nothing waits any more.
 };
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // MESSAGE_STREAM_H

@@ -5,7 +5,7 @@
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
 
-namespace ns3
+namespace ns3::federated
 {
 
 SocketAddress::SocketAddress(const Address& address)
@@ -38,4 +38,4 @@ SocketAddress::Get() const
     return {};
 }
 
-} // namespace ns3
+} // namespace ns3::federated

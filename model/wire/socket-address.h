@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace ns3
+namespace ns3::federated
 {
 
 /**
@@ -54,6 +54,6 @@ struct SocketAddress
     }
 };
 
-} // namespace ns3
+} // namespace ns3::federated
 
 #endif // SOCKET_ADDRESS_H
