@@ -476,7 +476,7 @@ FusionCenter::HandleLeft(uint32_t device)
 }
 
 RoundPlan
-FusionCenter::PlanNextRound() const
+FusionCenter::PlanNextRound()
 {
     RoundRules rules;
     rules.dimension = m_model.size();

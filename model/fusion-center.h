@@ -206,7 +206,7 @@ class FusionCenter : public Application
     void StartRound();
 
     /** @return the plan of the round that begins now. */
-    federated::RoundPlan PlanNextRound() const;
+    federated::RoundPlan PlanNextRound();
 
     /** All participants have answered: the round ends. */
     void HandleAllAnswered();
