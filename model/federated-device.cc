@@ -349,6 +349,7 @@ FederatedDevice::SetTraining(std::unique_ptr<DeviceTraining> training)
                     "FederatedDevice: SetTraining comes too late, device " << m_id
                                                                            << " is running");
     m_training = std::move(training);
+    m_isTrainingLocal = false;
 }
 
 int64_t
@@ -387,7 +388,7 @@ FederatedDevice::StartApplication()
                     "FederatedDevice: IntervalRule of device " << m_id << " is not set");
     std::string error;
     NS_ABORT_MSG_IF(!CheckPrivacyBudget(error), "FederatedDevice: " << error);
-    if (!m_training)
+    if (m_isTrainingLocal)
     {
         m_training = std::make_unique<LocalTraining>(m_task);
     }

@@ -341,9 +341,10 @@ class FederatedDevice : public Application
     std::unique_ptr<federated::CenterLink> m_link;              //!< Speaks to the center.
     std::unique_ptr<federated::ControlRetry> m_repair;          //!< Asks for missing fragments.
     std::unique_ptr<federated::PrivacyAccountant> m_accountant; //!< Keeps the ledger.
-    std::unique_ptr<federated::DeviceTraining> m_training;      //!< Does the training.
-    std::unique_ptr<federated::DeviceSession> m_session; //!< The current round, if the device
-                                                         //!< takes part.
+    bool m_isTrainingLocal = true; //!< Whether the device trains on its own samples.
+    std::unique_ptr<federated::DeviceTraining> m_training; //!< Does the training.
+    std::unique_ptr<federated::DeviceSession> m_session;   //!< The current round, if the device
+                                                           //!< takes part.
 
     // Trace sources
     TracedCallback<uint32_t> m_joinedTrace;                           //!< Joined.

@@ -55,7 +55,7 @@ RoundExchange::Handle(const ReceivedMessage& message, const Time& now)
     const uint32_t device = header.device;
     if (!m_collector.IsCurrent(header))
     {
-        return m_collector.GetReason(header);
+        return m_collector.GetStaleReason(header);
     }
     const Participant* participant = m_collector.Find(device);
     if (!participant)

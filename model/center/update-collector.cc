@@ -47,7 +47,7 @@ UpdateCollector::Begin(const Rules& rules)
 }
 
 std::optional<DropReason>
-UpdateCollector::GetReason(const FederatedHeader& header) const
+UpdateCollector::GetStaleReason(const FederatedHeader& header) const
 {
     if (header.round > m_rules.round)
     {

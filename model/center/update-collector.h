@@ -146,7 +146,7 @@ class UpdateCollector
      * @return why it is dropped, if it is: the DONE behind a complete update usually finds that the
      * next round has begun.
      */
-    std::optional<DropReason> GetReason(const FederatedHeader& header) const;
+    std::optional<DropReason> GetStaleReason(const FederatedHeader& header) const;
 
     /**
      * @param device A device.

@@ -64,6 +64,7 @@ void
 CenterLink::Abandon()
 {
     m_endpoint.Abandon();
+    m_settings.node = nullptr;
 }
 
 void

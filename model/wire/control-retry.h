@@ -48,6 +48,9 @@ class ControlRetry
      */
     using Send = std::function<Time()>;
 
+    ControlRetry() = default;
+    ControlRetry(const ControlRetry&) = delete; // its events know where it is
+    ControlRetry& operator=(const ControlRetry&) = delete;
     ~ControlRetry();
 
     /**

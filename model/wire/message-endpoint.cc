@@ -171,6 +171,7 @@ MessageEndpoint::Abandon()
                                      MakeNullCallback<void, Ptr<Socket>>());
         m_socket = nullptr;
     }
+    m_node = nullptr;
 }
 
 ConnectionId
