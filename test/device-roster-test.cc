@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/device-roster.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/inet6-socket-address.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::federated;
+
+namespace
+{
+
+const Ipv4Address HOME("10.0.0.1");
+const Ipv4Address ELSEWHERE("10.0.0.2");
+
+SocketAddress
+MakePlace(const Ipv4Address& ip, uint16_t port = 1000)
+{
+    return SocketAddress(InetSocketAddress(ip, port));
+}
+
+/** @return a roster for devices 0 to 9, in groups of 2 and 4 bits, that train a second at most. */
+DeviceRoster
+MakeRoster()
+{
+    DeviceRoster roster;
+    roster.SetRules({10, {2, 4}, Seconds(1)});
+    return roster;
+}
+
+/** @return a JOIN of a device of group 0 that makes sense. */
+JoinRequest
+MakeJoin(uint32_t device, uint32_t sequence = 100, const Ipv4Address& ip = HOME)
+{
+    JoinRequest request;
+    request.device = device;
+    request.from = MakePlace(ip);
+    request.sequence = sequence;
+    request.group = 0;
+    request.bits = 2;
+    request.samples = 40;
+    request.training = MilliSeconds(300);
+    return request;
+}
+
+JoinRequest
+MakeTcpJoin(uint32_t device, uint32_t sequence, ConnectionId connection)
+{
+    JoinRequest request = MakeJoin(device, sequence);
+    request.connection = connection;
+    return request;
+}
+
+void
+ExpectTaken(const RosterVerdict& verdict)
+{
+    EXPECT_EQ(verdict.dropped, std::nullopt);
+    EXPECT_TRUE(verdict.acknowledge);
+}
+
+void
+ExpectDropped(const RosterVerdict& verdict, DropReason reason, bool acknowledge = false)
+{
+    ASSERT_TRUE(verdict.dropped.has_value());
+    EXPECT_STREQ(GetDropReasonName(*verdict.dropped), GetDropReasonName(reason));
+    EXPECT_EQ(verdict.acknowledge, acknowledge);
+}
+
+} // namespace
+
+TEST(DeviceRoster, LetsInWhoKeepsTheRules)
+{
+    struct Case
+    {
+        std::string name;
+        uint32_t device;
+        uint32_t group;
+        unsigned bits;
+        std::optional<DropReason> dropped;
+    };
+
+    const std::vector<Case> cases{
+        {"smallest identifier", 0, 0, 2, std::nullopt},
+        {"largest identifier", 9, 0, 2, std::nullopt},
+        {"too large an identifier", 10, 0, 2, DROP_UNKNOWN},
+        {"the identifier of all devices", 0xffffffff, 0, 2, DROP_UNKNOWN},
+        {"second group", 3, 1, 4, std::nullopt},
+        {"bits of another group", 3, 1, 2, DROP_INVALID},
+        {"bits of no group", 3, 0, 3, DROP_INVALID},
+        {"no bits", 3, 0, 0, DROP_INVALID},
+        {"no such group", 3, 2, 2, DROP_INVALID},
+        {"largest group number", 3, 0xffffffff, 2, DROP_INVALID},
+    };
+    for (const Case& one : cases)
+    {
+        SCOPED_TRACE(one.name);
+        const DeviceRoster roster = MakeRoster();
+        JoinRequest request = MakeJoin(one.device);
+        request.group = one.group;
+        request.bits = one.bits;
+        const RosterVerdict verdict = roster.CheckJoin(request);
+        if (one.dropped)
+        {
+            ExpectDropped(verdict, *one.dropped);
+        }
+        else
+        {
+            ExpectTaken(verdict);
+        }
+        EXPECT_TRUE(roster.GetEntries().empty()); // a check changes nothing
+    }
+}
+
+TEST(DeviceRoster, RemembersWhatAJoinSays)
+{
+    DeviceRoster roster = MakeRoster();
+    EXPECT_EQ(roster.Find(4), nullptr);
+    JoinRequest request = MakeTcpJoin(4, 77, 6);
+    request.group = 1;
+    request.bits = 4;
+    roster.Join(request);
+    const RosterEntry* entry = roster.Find(4);
+    ASSERT_NE(entry, nullptr);
+    EXPECT_TRUE(entry->joined);
+    EXPECT_FALSE(entry->enrolled);
+    EXPECT_FALSE(entry->reserved);
+    EXPECT_EQ(entry->address, MakePlace(HOME));
+    EXPECT_EQ(entry->GetPeer().address, Address(InetSocketAddress(HOME, 1000)));
+    EXPECT_EQ(entry->GetPeer().connection, 6U);
+    EXPECT_EQ(entry->group, 1U);
+    EXPECT_EQ(entry->samples, 40U);
+    EXPECT_EQ(entry->training, MilliSeconds(300));
+    EXPECT_EQ(entry->sequence, 77U);
+    EXPECT_EQ(roster.GetJoined(), 1U);
+}
+
+TEST(DeviceRoster, CutsTheTrainingTimeThatADeviceSays)
+{
+    DeviceRoster roster = MakeRoster();
+    JoinRequest request = MakeJoin(0);
+    request.training = Seconds(1);
+    roster.Join(request);
+    EXPECT_EQ(roster.Find(0)->training, Seconds(1));
+    request = MakeJoin(1);
+    request.training = Time::Max();
+    roster.Join(request);
+    EXPECT_EQ(roster.Find(1)->training, Seconds(1));
+    roster.Enroll(2, MakePlace(ELSEWHERE), 0, Seconds(5));
+    roster.Admit();
+    EXPECT_EQ(roster.Find(2)->training, Seconds(1));
+}
+
+TEST(DeviceRoster, AcknowledgesARepeatedJoinAgain)
+{
+    DeviceRoster roster = MakeRoster();
+    roster.Join(MakeJoin(0, 100));
+    ExpectDropped(roster.CheckJoin(MakeJoin(0, 100)), DROP_DUPLICATE, true);
+    EXPECT_EQ(roster.GetJoined(), 1U);
+}
+
+TEST(DeviceRoster, LetsADeviceJoinAnewButNotByAnOldMessage)
+{
+    DeviceRoster roster = MakeRoster();
+    roster.Join(MakeJoin(0, 100));
+    ExpectDropped(roster.CheckJoin(MakeJoin(0, 99)), DROP_OLD);
+    ExpectTaken(roster.CheckJoin(MakeJoin(0, 101)));
+    // After it has left, the JOIN from before does not bring it back.
+    roster.Leave(0);
+    ExpectDropped(roster.CheckJoin(MakeJoin(0, 100)), DROP_OLD);
+    ExpectTaken(roster.CheckJoin(MakeJoin(0, 101)));
+}
+
+TEST(DeviceRoster, ComparesSequenceNumbersAcrossTheWrapAround)
+{
+    struct Case
+    {
+        uint32_t last;
+        uint32_t next;
+        bool isNewer;
+    };
+
+    const std::vector<Case> cases{
+        {0xffffffff, 0, true},
+        {0xfffffff0, 5, true},
+        {0, 0xffffffff, false},
+        {5, 0xfffffff0, false},
+        {0, 0x7fffffff, true},  // half of the numbers are ahead,
+        {0, 0x80000000, false}, // the others are behind
+        {0x80000000, 0, false},
+        {0x80000001, 0, true},
+    };
+    for (const Case& one : cases)
+    {
+        SCOPED_TRACE(testing::Message() << one.last << " then " << one.next);
+        DeviceRoster roster = MakeRoster();
+        roster.Join(MakeJoin(0, one.last));
+        const RosterVerdict join = roster.CheckJoin(MakeJoin(0, one.next));
+        const RosterVerdict leave = roster.CheckLeave(0, one.next);
+        if (one.isNewer)
+        {
+            ExpectTaken(join);
+            ExpectTaken(leave);
+        }
+        else
+        {
+            ExpectDropped(join, DROP_OLD);
+            ExpectDropped(leave, DROP_OLD);
+        }
+    }
+}
+
+TEST(DeviceRoster, BindsAnIdentifierToAnAddressUntilTheDeviceLeaves)
+{
+    DeviceRoster roster = MakeRoster();
+    roster.Join(MakeJoin(0, 100, HOME));
+    ExpectDropped(roster.CheckJoin(MakeJoin(0, 101, ELSEWHERE)), DROP_FOREIGN);
+    // The address counts before the sequence number: nothing is acknowledged to a stranger.
+    ExpectDropped(roster.CheckJoin(MakeJoin(0, 100, ELSEWHERE)), DROP_FOREIGN);
+    EXPECT_TRUE(roster.Leave(0));
+    EXPECT_EQ(roster.GetJoined(), 0U);
+    ExpectTaken(roster.CheckJoin(MakeJoin(0, 101, ELSEWHERE)));
+    // One address may have several devices.
+    ExpectTaken(roster.CheckJoin(MakeJoin(1, 100, HOME)));
+}
+
+TEST(DeviceRoster, KeepsAReservedIdentifierForItsAddress)
+{
+    DeviceRoster roster = MakeRoster();
+    roster.Reserve(0, HOME);
+    ASSERT_NE(roster.Find(0), nullptr);
+    EXPECT_TRUE(roster.Find(0)->reserved);
+    EXPECT_FALSE(roster.Find(0)->joined);
+    EXPECT_EQ(roster.GetJoined(), 0U);
+    ExpectDropped(roster.CheckJoin(MakeJoin(0, 100, ELSEWHERE)), DROP_FOREIGN);
+    ExpectTaken(roster.CheckJoin(MakeJoin(0, 100, HOME)));
+    roster.Join(MakeJoin(0, 100, HOME));
+    EXPECT_TRUE(roster.Leave(0));
+    ExpectDropped(roster.CheckJoin(MakeJoin(0, 101, ELSEWHERE)), DROP_FOREIGN);
+    ExpectTaken(roster.CheckJoin(MakeJoin(0, 101, HOME)));
+}
+
+TEST(DeviceRoster, AdmitsEnrolledDevicesInAscendingOrder)
+{
+    DeviceRoster roster = MakeRoster();
+    roster.Enroll(7, MakePlace(HOME, 1007), 1, MilliSeconds(10));
+    roster.Enroll(2, MakePlace(HOME, 1002), 0, MilliSeconds(20));
+    roster.Reserve(4, ELSEWHERE);
+    EXPECT_EQ(roster.GetJoined(), 0U);
+    EXPECT_EQ(roster.Admit(), (std::vector<uint32_t>{2, 7}));
+    EXPECT_EQ(roster.GetJoined(), 2U);
+    EXPECT_FALSE(roster.Find(4)->joined);
+    const RosterEntry& entry = *roster.Find(7);
+    EXPECT_TRUE(entry.joined);
+    EXPECT_TRUE(entry.enrolled);
+    EXPECT_TRUE(entry.reserved);
+    EXPECT_EQ(entry.group, 1U);
+    EXPECT_EQ(entry.training, MilliSeconds(10));
+    EXPECT_EQ(entry.GetPeer().address, Address(InetSocketAddress(HOME, 1007)));
+    EXPECT_EQ(roster.CheckSender(7, InetSocketAddress(HOME, 1007), 0), std::nullopt);
+    ExpectDropped(roster.CheckJoin(MakeJoin(2, 100, ELSEWHERE)), DROP_FOREIGN);
+}
+
+TEST(DeviceRosterDeathTest, AnEnrolledDeviceOfAnUnknownGroupStopsTheScript)
+{
+    DeviceRoster roster = MakeRoster();
+    roster.Enroll(3, MakePlace(HOME), 2, Seconds(0));
+    EXPECT_DEATH(roster.Admit(), "device 3 is enrolled in group 2, which is not in GroupBits");
+}
+
+TEST(DeviceRoster, HasOneDeviceForAConnection)
+{
+    DeviceRoster roster = MakeRoster();
+    EXPECT_EQ(roster.FindByConnection(6), std::nullopt);
+    roster.Join(MakeTcpJoin(0, 100, 6));
+    EXPECT_EQ(roster.FindByConnection(6), std::make_optional(0U));
+    // Over TCP nothing is repeated: the same device must not join twice, nor another one.
+    ExpectDropped(roster.CheckJoin(MakeTcpJoin(0, 101, 6)), DROP_DUPLICATE);
+    ExpectDropped(roster.CheckJoin(MakeTcpJoin(1, 100, 6)), DROP_FOREIGN);
+    ExpectTaken(roster.CheckJoin(MakeTcpJoin(1, 100, 7)));
+    ExpectTaken(roster.CheckJoin(MakeTcpJoin(0, 101, 7))); // it opened a new connection
+}
+
+TEST(DeviceRoster, ForgetsTheConnectionOfADeviceThatLeft)
+{
+    DeviceRoster roster = MakeRoster();
+    roster.Join(MakeTcpJoin(0, 100, 6));
+    EXPECT_TRUE(roster.Leave(0));
+    EXPECT_EQ(roster.FindByConnection(6), std::nullopt);
+    EXPECT_EQ(roster.Find(0)->connection, 0U);
+    EXPECT_FALSE(roster.Leave(0)); // it was not in
+    EXPECT_FALSE(roster.Leave(5)); // nobody
+    EXPECT_EQ(roster.GetJoined(), 0U);
+}
+
+TEST(DeviceRoster, DoesNotTakeUdpForAConnectionThatAllShare)
+{
+    DeviceRoster roster = MakeRoster();
+    roster.Join(MakeJoin(0));
+    EXPECT_EQ(roster.FindByConnection(0), std::nullopt);
+    ExpectTaken(roster.CheckJoin(MakeJoin(1)));
+}
+
+TEST(DeviceRoster, KnowsASenderByAddressPortAndConnection)
+{
+    DeviceRoster roster = MakeRoster();
+    roster.Join(MakeJoin(0));
+    roster.Join(MakeTcpJoin(1, 100, 6));
+    InetSocketAddress marked(HOME, 1000);
+    marked.SetTos(0xb8);
+    ASSERT_NE(Address(marked), Address(InetSocketAddress(HOME, 1000))) << "ToS is in the bytes";
+
+    struct Case
+    {
+        std::string name;
+        uint32_t device;
+        Address from;
+        ConnectionId connection;
+        std::optional<DropReason> dropped;
+    };
+
+    const std::vector<Case> cases{
+        {"the device", 0, InetSocketAddress(HOME, 1000), 0, std::nullopt},
+        {"another ToS", 0, marked, 0, std::nullopt},
+        {"another port", 0, InetSocketAddress(HOME, 1001), 0, DROP_FOREIGN},
+        {"another address", 0, InetSocketAddress(ELSEWHERE, 1000), 0, DROP_FOREIGN},
+        {"IPv6", 0, Inet6SocketAddress(Ipv6Address("::1"), 1000), 0, DROP_FOREIGN},
+        {"no address", 0, Address(), 0, DROP_FOREIGN},
+        {"over a connection", 0, InetSocketAddress(HOME, 1000), 6, DROP_FOREIGN},
+        {"its connection", 1, InetSocketAddress(HOME, 1000), 6, std::nullopt},
+        {"another connection", 1, InetSocketAddress(HOME, 1000), 7, DROP_FOREIGN},
+        {"no connection", 1, InetSocketAddress(HOME, 1000), 0, DROP_FOREIGN},
+        {"unknown", 2, InetSocketAddress(HOME, 1000), 0, DROP_UNKNOWN},
+    };
+    for (const Case& one : cases)
+    {
+        EXPECT_EQ(roster.CheckSender(one.device, one.from, one.connection), one.dropped)
+            << one.name;
+    }
+}
+
+TEST(DeviceRoster, KnowsAnIpv6Sender)
+{
+    DeviceRoster roster = MakeRoster();
+    const Inet6SocketAddress place(Ipv6Address("2001:1::2"), 1000);
+    JoinRequest request = MakeJoin(0);
+    request.from = SocketAddress(place);
+    roster.Join(request);
+    EXPECT_EQ(roster.CheckSender(0, place, 0), std::nullopt);
+    EXPECT_EQ(roster.CheckSender(0, Inet6SocketAddress(Ipv6Address("2001:1::3"), 1000), 0),
+              std::make_optional(DROP_FOREIGN));
+}
+
+TEST(DeviceRoster, AcknowledgesARepeatedLeaveAgain)
+{
+    DeviceRoster roster = MakeRoster();
+    roster.Join(MakeJoin(0, 100));
+    ExpectDropped(roster.CheckLeave(0, 99), DROP_OLD);
+    ExpectTaken(roster.CheckLeave(0, 101));
+    roster.Leave(0);
+    // Its acknowledgment was lost.
+    EXPECT_EQ(roster.CheckSender(0, InetSocketAddress(HOME, 1000), 0), std::nullopt);
+    ExpectDropped(roster.CheckLeave(0, 101), DROP_DUPLICATE, true);
+    // The LEAVE is remembered: no earlier message brings the device back.
+    ExpectDropped(roster.CheckJoin(MakeJoin(0, 101)), DROP_OLD);
+    ExpectTaken(roster.CheckJoin(MakeJoin(0, 102)));
+}
+
+TEST(DeviceRoster, ClearsEverybodyOutAndAdmitsTheEnrolledAgain)
+{
+    DeviceRoster roster = MakeRoster();
+    roster.Enroll(1, MakePlace(HOME, 1001), 0, Seconds(0));
+    roster.Admit();
+    roster.Join(MakeTcpJoin(0, 100, 6));
+    roster.CountAnswer(0);
+    roster.Clear();
+    EXPECT_EQ(roster.GetJoined(), 0U);
+    EXPECT_FALSE(roster.Find(0)->joined);
+    EXPECT_FALSE(roster.Find(1)->joined);
+    EXPECT_EQ(roster.FindByConnection(6), std::nullopt);
+    EXPECT_EQ(roster.Find(0)->GetPeer().connection, 0U);
+    EXPECT_FALSE(roster.Leave(0));
+    // What was spent stays spent, and old messages stay old.
+    EXPECT_EQ(roster.Find(0)->answers, 1U);
+    ExpectDropped(roster.CheckJoin(MakeJoin(0, 100)), DROP_OLD);
+    EXPECT_EQ(roster.Admit(), std::vector<uint32_t>{1});
+    EXPECT_EQ(roster.GetJoined(), 1U);
+}
+
+TEST(DeviceRoster, CountsTheAnswersOfEachDevice)
+{
+    DeviceRoster roster = MakeRoster();
+    roster.Join(MakeJoin(0));
+    roster.Join(MakeJoin(1));
+    EXPECT_EQ(roster.GetMostAnswers(), 0U);
+    roster.CountAnswer(0);
+    roster.CountAnswer(1);
+    EXPECT_EQ(roster.GetMostAnswers(), 1U);
+    roster.CountAnswer(1);
+    EXPECT_EQ(roster.Find(0)->answers, 1U);
+    EXPECT_EQ(roster.Find(1)->answers, 2U);
+    EXPECT_EQ(roster.GetMostAnswers(), 2U);
+    // A device that leaves and joins again does not get its privacy back.
+    roster.Leave(1);
+    roster.Join(MakeJoin(1, 101));
+    roster.CountAnswer(1);
+    EXPECT_EQ(roster.GetMostAnswers(), 3U);
+}
