@@ -262,6 +262,7 @@ set(federated_test_sources
     test/privacy-audit-test.cc
     test/privacy-ledger-test.cc
     test/quantizer-test.cc
+    test/round-planner-test.cc
     test/true-mechanisms-test.cc
     test/type-ids-test.cc
     test/update-preparation-test.cc
