@@ -266,6 +266,7 @@ set(federated_test_sources
     test/true-mechanisms-test.cc
     test/type-ids-test.cc
     test/update-collector-test.cc
+    test/update-fuser-test.cc
     test/update-preparation-test.cc
     test/uplink-meter-test.cc
     test/worker-pool-test.cc
