@@ -231,6 +231,7 @@ set(federated_test_sources
     test/channel-federation-test.cc
     test/channel-test.cc
     test/cluster-sizes-test.cc
+    test/control-retry-test.cc
     test/convergence-bound-test.cc
     test/convergence-lemmas-test.cc
     test/crc32c-test.cc
