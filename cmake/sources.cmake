@@ -236,6 +236,7 @@ set(federated_test_sources
     test/convergence-lemmas-test.cc
     test/crc32c-test.cc
     test/device-roster-test.cc
+    test/device-session-test.cc
     test/federated-attack-options-test.cc
     test/federated-command-line-test.cc
     test/federated-dataset-test.cc
