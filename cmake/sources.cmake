@@ -261,6 +261,7 @@ set(federated_test_sources
     test/message-cipher-test.cc
     test/model-evaluator-test.cc
     test/model-kernel-test.cc
+    test/privacy-accountant-test.cc
     test/privacy-audit-test.cc
     test/privacy-ledger-test.cc
     test/quantizer-test.cc
