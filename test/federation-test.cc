@@ -3,15 +3,18 @@
 #include "federation.h"
 
 #include "ns3/boolean.h"
+#include "ns3/device-training.h"
 #include "ns3/double.h"
 #include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/error-model.h"
+#include "ns3/little-endian.h"
 #include "ns3/max-abs-interval.h"
 #include "ns3/simple-channel.h"
 #include "ns3/simple-net-device-helper.h"
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 using namespace ns3;
@@ -121,6 +124,71 @@ class LoseUntil : public ErrorModel
     }
 
     Time m_time;
+};
+
+/** Does not train: the update is one value at all coordinates, as floats. */
+class PreparedTraining : public federated::DeviceTraining
+{
+  public:
+    /** What it was asked to do; lives longer than the device. */
+    struct Log
+    {
+        uint32_t begun = 0;
+        uint32_t done = 0;
+        uint32_t canceled = 0;
+        Time duration;
+        std::vector<float> model; // that it was given
+    };
+
+    PreparedTraining(float value, Log& log)
+        : m_value(value),
+          m_log(log)
+    {
+    }
+
+    ~PreparedTraining() override
+    {
+        m_event.Cancel();
+    }
+
+    void Begin(std::shared_ptr<LocalUpdate> update, const Time& duration, Done done) override
+    {
+        ++m_log.begun;
+        m_log.duration = duration;
+        m_log.model = update->model;
+        m_event = Simulator::Schedule(duration,
+                                      [this, update, done]()
+                                      {
+                                          ++m_log.done;
+                                          Prepare(*update);
+                                          done();
+                                      });
+    }
+
+    void Cancel() override
+    {
+        ++m_log.canceled;
+        m_event.Cancel();
+    }
+
+  private:
+    void Prepare(LocalUpdate& update) const
+    {
+        const std::size_t dimension = update.model.size();
+        update.payload.resize(4 * dimension);
+        for (std::size_t i = 0; i < dimension; ++i)
+        {
+            WriteLittleEndianFloat(m_value, update.payload.data() + 4 * i);
+        }
+        update.intervals = {{0, dimension, -1, 1}};
+        update.wireBits = Quantizer::FLOAT_BITS;
+        update.clipFactor = 1;
+        update.valid = true;
+    }
+
+    float m_value;
+    Log& m_log;
+    EventId m_event;
 };
 
 } // namespace
@@ -439,6 +507,45 @@ TEST_F(Federation, ADeviceThatLeavesIsNotSelectedAgain)
     EXPECT_EQ(rounds.back().selected, 2U);
     EXPECT_EQ(rounds.back().received, 2U);
     EXPECT_FALSE(apps[1]->HasJoined());
+}
+
+TEST_F(Federation, ADeviceUsesTheTrainingThatItWasGivenAndCancelsItWhenItLeaves)
+{
+    Build(2);
+    center->SetAttribute("Rounds", UintegerValue(1));
+    PreparedTraining::Log logs[2];
+    apps[0]->SetTraining(std::make_unique<PreparedTraining>(0.5F, logs[0]));
+    apps[1]->SetTraining(std::make_unique<PreparedTraining>(100.0F, logs[1]));
+    // 10 steps of 10 samples: 200 ms, and 2 s, after half of which the device leaves.
+    apps[0]->SetAttribute("TimePerSample",
+                          StringValue("ns3::ConstantRandomVariable[Constant=0.002]"));
+    apps[1]->SetAttribute("TimePerSample",
+                          StringValue("ns3::ConstantRandomVariable[Constant=0.02]"));
+    Simulator::Schedule(Seconds(1), &FederatedDevice::Leave, apps[1]);
+    Run();
+    std::vector<float> initial;
+    task->Initialize(initial);
+    ASSERT_EQ(rounds.size(), 1U);
+    EXPECT_EQ(rounds[0].received, 1U);
+    EXPECT_EQ(rounds[0].links[0].state, PARTICIPANT_COMPLETE);
+    EXPECT_EQ(logs[0].begun, 1U);
+    EXPECT_EQ(logs[0].done, 1U);
+    EXPECT_EQ(logs[0].canceled, 0U);
+    EXPECT_EQ(logs[0].duration, MilliSeconds(200));
+    EXPECT_EQ(logs[0].model, initial);
+    std::vector<float> expected = initial;
+    for (float& value : expected)
+    {
+        value += 0.5F;
+    }
+    EXPECT_EQ(center->GetModel(), expected) << "what the training of device 0 gave, and no more";
+
+    EXPECT_EQ(rounds[0].links[1].state, PARTICIPANT_LEFT);
+    EXPECT_EQ(logs[1].begun, 1U);
+    EXPECT_EQ(logs[1].done, 0U);
+    EXPECT_EQ(logs[1].canceled, 1U);
+    EXPECT_EQ(apps[1]->GetBufferedBytes(), 0U);
+    EXPECT_LT(rounds[0].end, MilliSeconds(1100)) << "nobody waited for who left";
 }
 
 TEST_F(Federation, ABrokenTcpConnectionIsOpenedAgain)
