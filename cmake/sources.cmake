@@ -35,6 +35,7 @@ set(federated_sources
     model/device/device-session.cc
     model/device/local-training.cc
     model/device/privacy-accountant.cc
+    model/device/update-sender.cc
     model/federated-device.cc
     model/fusion-center.cc
     model/fusion/effective-snr-fusion.cc
@@ -149,6 +150,7 @@ set(federated_headers
     model/device/local-training.h
     model/device/privacy-accountant.h
     model/device/sent-record.h
+    model/device/update-sender.h
     model/federated-device.h
     model/fusion-center.h
     model/fusion/effective-snr-fusion.h

@@ -19,6 +19,7 @@
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/udp-socket-factory.h"
 #include "ns3/uinteger.h"
+#include "ns3/update-sender.h"
 
 #include <algorithm>
 #include <limits>
@@ -254,6 +255,7 @@ FederatedDevice::FederatedDevice()
     : m_jitter(CreateObject<UniformRandomVariable>()),
       m_link(std::make_unique<CenterLink>(m_txTrace, m_dropTrace)),
       m_repair(std::make_unique<ControlRetry>()),
+      m_sender(std::make_unique<UpdateSender>(*m_link)),
       m_accountant(std::make_unique<PrivacyAccountant>())
 {
     NS_LOG_FUNCTION(this);
@@ -591,67 +593,18 @@ FederatedDevice::FinishTraining()
     const Time start = std::max(terms.slotStart, now);
     if (!update.valid || start >= terms.deadline)
     {
+        NS_LOG_INFO("Device " << m_id << " sends no update in round " << terms.round << ": "
+                              << (update.valid ? "no time is left" : "it is not finite"));
         Report(update.valid ? OUTCOME_NO_TIME : OUTCOME_NOT_FINITE);
         return;
     }
     m_session->StartWaiting(m_link->GetRoom(m_fragmentSize), start);
-    m_sendEvent = Simulator::Schedule(start - now, &FederatedDevice::SendUpdate, this);
-    m_giveUpEvent = Simulator::Schedule(terms.deadline - now, &FederatedDevice::EndUpdate, this);
-}
-
-void
-FederatedDevice::SendUpdate()
-{
-    const Time now = Simulator::Now();
-    if (m_session->GetPhase() == DeviceSession::Phase::WAITING)
+    const auto started = [this, bits = terms.bits]()
     {
-        m_session->StartSending(now);
-        m_accountant->Spend(GetExpense(m_session->GetTerms().bits));
+        m_accountant->Spend(GetExpense(bits));
         m_spentTrace(m_id, m_accountant->GetLedger());
-        if (m_link->IsTcp())
-        {
-            // The connection may break, and the session end, while it is written to.
-            while (m_session && m_session->HasFragment())
-            {
-                SendFragment();
-            }
-            if (m_session)
-            {
-                m_link->SetDrained(
-                    [this]()
-                    {
-                        m_session->SetLastSent(Simulator::Now());
-                        EndUpdate();
-                    });
-            }
-            return;
-        }
-    }
-    SendFragment();
-    if (!m_session->HasFragment())
-    {
-        EndUpdate();
-        return;
-    }
-    const Time wait = std::max(m_session->GetNextTime() - now, Time(0));
-    m_sendEvent = Simulator::Schedule(wait, &FederatedDevice::SendUpdate, this);
-}
-
-void
-FederatedDevice::SendFragment()
-{
-    const DeviceSession::Piece piece = m_session->NextFragment(m_fragmentHeader);
-    const uint32_t bytes = m_link->SendFragment(m_fragmentHeader, piece.payload, piece.size);
-    if (m_session)
-    {
-        m_session->CountSent(bytes, Simulator::Now());
-    }
-}
-
-void
-FederatedDevice::EndUpdate()
-{
-    Report(m_session->GetPhase() == DeviceSession::Phase::WAITING ? OUTCOME_NO_TIME : OUTCOME_SENT);
+    };
+    m_sender->Start(*m_session, start, started, [this](RoundOutcome outcome) { Report(outcome); });
 }
 
 void
@@ -665,7 +618,7 @@ FederatedDevice::Report(RoundOutcome outcome)
 uint32_t
 FederatedDevice::EndSession()
 {
-    m_sendEvent.Cancel();
+    m_sender->Stop();
     m_giveUpEvent.Cancel();
     m_repair->Stop();
     if (!m_session)

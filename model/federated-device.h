@@ -33,6 +33,7 @@ class ControlRetry;
 class DeviceSession;
 class DeviceTraining;
 class PrivacyAccountant;
+class UpdateSender;
 struct PrivacyExpense;
 } // namespace federated
 
@@ -279,15 +280,6 @@ class FederatedDevice : public Application
     /** Training has ended. */
     void FinishTraining();
 
-    /** Send the next fragment, or all of them over TCP. */
-    void SendUpdate();
-
-    /** Send one fragment of the update. */
-    void SendFragment();
-
-    /** The update has been sent, or time is over. */
-    void EndUpdate();
-
     /**
      * End the session, and tell the center that nothing more comes in this round.
      * @param outcome Why.
@@ -335,11 +327,10 @@ class FederatedDevice : public Application
     Ptr<UniformRandomVariable> m_jitter; //!< Spreads delays.
     std::vector<float> m_previous;       //!< The last model, if it is to be kept.
     uint32_t m_lastStream = 0;           //!< Number of the random streams of the last update.
-    FederatedHeader m_fragmentHeader;    //!< Header of the fragment that is being sent.
-    EventId m_sendEvent;                 //!< Sends the next fragment.
-    EventId m_giveUpEvent;               //!< Gives up on the model, or ends sending.
+    EventId m_giveUpEvent;               //!< Gives up on the model.
     std::unique_ptr<federated::CenterLink> m_link;              //!< Speaks to the center.
     std::unique_ptr<federated::ControlRetry> m_repair;          //!< Asks for missing fragments.
+    std::unique_ptr<federated::UpdateSender> m_sender;          //!< Sends the update.
     std::unique_ptr<federated::PrivacyAccountant> m_accountant; //!< Keeps the ledger.
     bool m_isTrainingLocal = true; //!< Whether the device trains on its own samples.
     std::unique_ptr<federated::DeviceTraining> m_training; //!< Does the training.
