@@ -32,8 +32,8 @@ BitsOfAll(const std::vector<ClusterGroup>& groups)
 
 /**
  * @param groups The groups.
- * @return one device of each group, then all others from few bits to many, as groups of (devices,
- *         bits): filled in this order, any number of devices needs the least bits.
+ * @return one device of each group, then all others in ascending order of bits, as groups of
+ * (devices, bits): any number of devices that is taken in this order needs the least bits.
  */
 std::vector<std::pair<uint64_t, uint64_t>>
 CheapestFirst(const std::vector<ClusterGroup>& groups)
@@ -52,7 +52,7 @@ CheapestFirst(const std::vector<ClusterGroup>& groups)
 /**
  * @param groups The groups.
  * @param participants Devices, from the number of groups to the number of all devices.
- * @return the least bits that so many devices need.
+ * @return the least bits that this number of devices needs.
  */
 uint64_t
 LeastBits(const std::vector<ClusterGroup>& groups, uint64_t participants)
@@ -87,7 +87,7 @@ WholeBudget(const std::vector<ClusterGroup>& groups, double budget)
 /**
  * @param groups The groups.
  * @param budget The budget.
- * @return what is wrong with the values themselves, empty if nothing is.
+ * @return the error in the values themselves, empty if there is none.
  */
 std::string
 FindBadValue(const std::vector<ClusterGroup>& groups, double budget)

@@ -37,7 +37,7 @@ struct ClusterSizes
 
 /**
  * @ingroup federated
- * @brief Decides how many devices of each group take part in a round.
+ * @brief Decides how many devices of each group are selected in a round.
  *
  * The sizes c_m are integers with 1 <= c_m <= g_m, sum c_m = N, and sum wireBits_m c_m <= B
  * (the constraints of the paper's problem op1).
@@ -65,13 +65,12 @@ class ClusterSizePolicy : public Object
                         double budget);
 
     /**
-     * How many devices a budget carries, for rounds whose budget does not carry all that are
-     * wanted.
+     * How many devices fit into a budget, for rounds whose budget is too small for N devices.
      * @param groups The groups.
      * @param participants N, devices that are wanted.
      * @param budget B, bits a coordinate summed over the participants; infinite: no limit.
-     * @return the largest number of devices, at most N, that Choose() can serve; 0 if there is
-     * none.
+     * @return the largest number of devices, at most N, for which Choose() is feasible; 0 if there
+     * is none.
      */
     static uint32_t LargestFeasible(const std::vector<ClusterGroup>& groups,
                                     uint32_t participants,

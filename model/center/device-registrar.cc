@@ -67,7 +67,7 @@ DeviceRegistrar::HandleJoin(const ReceivedMessage& message)
         }
         return verdict.dropped;
     }
-    Remove(header.device); // a device that joins again has lost what it was doing
+    Remove(header.device); // a device that joins again has lost its state
     m_endpoint.Claim(message.connection);
     m_roster.Join(request);
     NS_LOG_INFO("Device " << header.device << " of group " << body.group << " joined with "

@@ -15,8 +15,8 @@ namespace ns3::federated
 {
 
 /**
- * @brief Lets devices join and leave: answers their messages as the roster decides, and ends the
- * connections of those that are gone.
+ * @brief Lets devices join and leave: answers their messages as the roster decides, and closes the
+ * connections of devices that have left.
  */
 class DeviceRegistrar
 {
@@ -26,16 +26,16 @@ class DeviceRegistrar
 
     /**
      * @param endpoint Sends the answers.
-     * @param roster Who belongs to the federation.
+     * @param roster The devices of the federation.
      * @param joined Called when a device has joined.
-     * @param left Called when one has left.
+     * @param left Called when a device has left.
      */
     DeviceRegistrar(MessageEndpoint& endpoint, DeviceRoster& roster, Handler joined, Handler left);
 
     /**
      * @param message Any message but a JOIN.
-     * @return why it is dropped, if it is: its sender is not who it says it is, has not joined, or
-     * is not one that sends such messages.
+     * @return why it is dropped, if it is: its address is not that of the claimed device, the
+     * device has not joined, or devices do not send such messages.
      */
     std::optional<DropReason> CheckSender(const ReceivedMessage& message) const;
 
@@ -65,13 +65,13 @@ class DeviceRegistrar
 
   private:
     /**
-     * A device is gone.
+     * Remove a device.
      * @param device The device, which may not have joined.
      */
     void Remove(uint32_t device);
 
     MessageEndpoint& m_endpoint; //!< Sends the answers.
-    DeviceRoster& m_roster;      //!< Who belongs to the federation.
+    DeviceRoster& m_roster;      //!< The devices of the federation.
     Handler m_joined;            //!< Called when a device has joined.
     Handler m_left;              //!< Called when one has left.
 };

@@ -22,50 +22,49 @@ namespace ns3::federated
 struct RosterEntry
 {
     bool joined = false;         //!< It joined and has not left.
-    bool enrolled = false;       //!< It has joined from the start.
-    bool reserved = false;       //!< Its address was named in advance.
-    Address ip;                  //!< What its identifier is bound to; invalid if it is not.
-    SocketAddress address;       //!< Where it is.
-    Address destination;         //!< The same, as sockets take it.
+    bool enrolled = false;       //!< It was enrolled: it need not join.
+    bool reserved = false;       //!< Its address was reserved in advance.
+    Address ip;                  //!< IP address of its identifier; invalid: not bound.
+    SocketAddress address;       //!< Its address and port.
+    Address destination;         //!< The same for Socket::SendTo.
     ConnectionId connection = 0; //!< Its connection (TCP).
     uint32_t group = 0;          //!< Its group.
     uint32_t samples = 0;        //!< Samples that it has.
-    Time training;               //!< How long it trains, as it says.
+    Time training;               //!< Training time that it reports.
     bool heard = false;          //!< Whether it ever sent a control message.
     uint32_t sequence = 0;       //!< Sequence number of its last JOIN or LEAVE.
-    uint32_t answers = 0;        //!< R_u, rounds in which it sent something.
+    uint32_t answers = 0;        //!< R_u, rounds in which it sent at least a fragment.
 
-    /** @return where messages to it go. */
+    /** @return the destination of messages to it. */
     MessagePeer GetPeer() const
     {
         return {destination, connection};
     }
 };
 
-/** What a JOIN says. */
+/** Content of a JOIN. */
 struct JoinRequest
 {
-    uint32_t device = 0;         //!< Who wants to join.
-    SocketAddress from;          //!< From where.
-    ConnectionId connection = 0; //!< Over which connection (TCP).
+    uint32_t device = 0;         //!< Device that wants to join.
+    SocketAddress from;          //!< Its address and port.
+    ConnectionId connection = 0; //!< Its connection (TCP).
     uint32_t sequence = 0;       //!< Sequence number of the JOIN.
     uint32_t group = 0;          //!< Group of the device.
     unsigned bits = 0;           //!< Its resolution.
     uint32_t samples = 0;        //!< Samples that it has.
-    Time training;               //!< How long it trains, as it says.
+    Time training;               //!< Training time that it reports.
 };
 
-/** What becomes of a JOIN or LEAVE. */
+/** How to answer a JOIN or LEAVE. */
 struct RosterVerdict
 {
     std::optional<DropReason> dropped; //!< Why it is dropped, if it is.
-    bool acknowledge = true;           //!< Whether it is acknowledged all the same: the first
-                                       //!< acknowledgment was lost.
+    bool acknowledge = true;           //!< Also if dropped: the first ACK was lost.
 };
 
 /**
- * @brief Who belongs to a federation: identifiers, addresses, sequence numbers, who has joined. It
- * knows no socket and no clock.
+ * @brief The devices of a federation: identifiers, addresses, sequence numbers, whether they have
+ * joined. It uses no socket and no clock.
  *
  * An identifier belongs to the address that it joined from (or that was reserved for it) until the
  * device leaves.
@@ -73,26 +72,25 @@ struct RosterVerdict
 class DeviceRoster
 {
   public:
-    /** Who may join. */
-    struct Rules
+    /** Which devices may join. */ struct Rules
     {
-        uint32_t maxDevices = 0;    //!< Identifiers must be below.
+        uint32_t maxDevices = 0;    //!< Identifiers must be less.
         std::vector<unsigned> bits; //!< Resolution of each group.
-        Time longestTraining;       //!< What a device says about its training is cut to this.
+        Time longestTraining;       //!< Limit of the training time that a device reports.
     };
 
-    /** @param rules Who may join. */
+    /** @param rules Which devices may join. */
     void SetRules(const Rules& rules);
 
     /**
-     * Say in advance from which IP address a device will join.
+     * Reserve an identifier for the IP address from which a device will join.
      * @param device The device.
      * @param ip Its address.
      */
     void Reserve(uint32_t device, const Address& ip);
 
     /**
-     * Name a device that has joined from the start; Admit() lets it in.
+     * Enroll a device, which then need not join; Admit() adds it.
      * @param device The device.
      * @param place Its address and port.
      * @param group Its group.
@@ -101,45 +99,45 @@ class DeviceRoster
     void Enroll(uint32_t device, const SocketAddress& place, uint32_t group, const Time& training);
 
     /**
-     * Let all enrolled devices in.
+     * Add all enrolled devices.
      * @return their identifiers, ascending.
      */
     std::vector<uint32_t> Admit();
 
     /**
      * @param request A JOIN.
-     * @return what becomes of it. Nothing is changed.
+     * @return how to answer it. Nothing is changed.
      */
     RosterVerdict CheckJoin(const JoinRequest& request) const;
 
     /**
-     * Let a device in, whose JOIN was checked and which is not in.
+     * Add a device whose JOIN was checked and which has not joined.
      * @param request The JOIN.
      */
     void Join(const JoinRequest& request);
 
     /**
      * @param device A device.
-     * @param sequence Sequence number of its LEAVE, which is remembered.
-     * @return what becomes of the LEAVE.
+     * @param sequence Sequence number of its LEAVE, which is stored.
+     * @return how to answer the LEAVE.
      */
     RosterVerdict CheckLeave(uint32_t device, uint32_t sequence);
 
     /**
      * A device leaves, or its connection broke.
      * @param device The device.
-     * @return whether it was in.
+     * @return whether it had joined.
      */
     bool Leave(uint32_t device);
 
-    /** All leave: the center stops. */
+    /** Remove all devices: the center stops. */
     void Clear();
 
     /**
-     * @param device Who a message says it is from.
-     * @param from Where it came from.
-     * @param connection Over which connection.
-     * @return why it is dropped, if it is: unknown, or not from there.
+     * @param device Device that a message names as its sender.
+     * @param from Address of the sender.
+     * @param connection Connection that it was received over.
+     * @return why it is dropped, if it is: unknown device, or another address than the device's.
      */
     std::optional<DropReason> CheckSender(uint32_t device,
                                           const Address& from,
@@ -147,13 +145,13 @@ class DeviceRoster
 
     /**
      * @param device A device.
-     * @return what is known of it, null if nothing is.
+     * @return its entry, null if there is none.
      */
     const RosterEntry* Find(uint32_t device) const;
 
     /**
      * @param connection A connection.
-     * @return who joined over it, if somebody did.
+     * @return the device that joined over it, if any.
      */
     std::optional<uint32_t> FindByConnection(ConnectionId connection) const;
 
@@ -164,7 +162,7 @@ class DeviceRoster
     }
 
     /**
-     * A device sent something in a round.
+     * A device sent at least a fragment in a round.
      * @param device The device.
      */
     void CountAnswer(uint32_t device);
@@ -175,17 +173,17 @@ class DeviceRoster
         return m_mostAnswers;
     }
 
-    /** @return how many devices are in. */
+    /** @return how many devices have joined. */
     uint32_t GetJoined() const
     {
         return m_joined;
     }
 
   private:
-    Rules m_rules;                                  //!< Who may join.
+    Rules m_rules;                                  //!< Which devices may join.
     std::map<uint32_t, RosterEntry> m_entries;      //!< By identifier.
-    std::map<ConnectionId, uint32_t> m_connections; //!< Who joined over which connection.
-    uint32_t m_joined = 0;                          //!< Devices that are in.
+    std::map<ConnectionId, uint32_t> m_connections; //!< Devices by connection.
+    uint32_t m_joined = 0;                          //!< Devices that have joined.
     uint32_t m_mostAnswers = 0;                     //!< Largest R_u.
 };
 

@@ -21,7 +21,7 @@
 namespace ns3::federated
 {
 
-/** @brief Sends each selected device its grant, until the device is heard. */
+/** @brief Sends each selected device its grant, until a message of the device is received. */
 class GrantSender
 {
   public:
@@ -31,7 +31,7 @@ class GrantSender
      */
     GrantSender(MessageEndpoint& endpoint, std::function<void(uint32_t device)> giveUp);
 
-    /** What all grants of a round say. */
+    /** Content of all grants of a round. */
     struct Terms
     {
         uint32_t round = 0;          //!< The round.
@@ -42,9 +42,9 @@ class GrantSender
 
     /**
      * Add a grant to those that Start() sends.
-     * @param terms What all grants of the round say.
+     * @param terms Content of all grants of the round.
      * @param slot What is granted.
-     * @param peer Where the device is.
+     * @param peer Address or connection of the device.
      * @param sequence Sequence number of the grant.
      */
     void Add(const Terms& terms,
@@ -60,7 +60,7 @@ class GrantSender
      */
     void Start(const ControlRetry::Schedule& schedule, const Time& spacing);
 
-    /** @return the devices with a grant, ascending, and where they are. */
+    /** @return the devices with a grant, ascending, and their destinations. */
     std::vector<ModelSender::Recipient> GetRecipients() const;
 
     /**
@@ -72,12 +72,12 @@ class GrantSender
 
     /**
      * @param device A device with a grant.
-     * @return where it is.
+     * @return its destination.
      */
     const MessagePeer& GetPeer(uint32_t device) const;
 
     /**
-     * A device has its grant, or needs none any more.
+     * A device has its grant, or no longer needs one.
      * @param device A device with a grant.
      */
     void Stop(uint32_t device);
@@ -91,7 +91,7 @@ class GrantSender
     {
         FederatedHeader header;        //!< Its header.
         uint8_t body[GrantBody::SIZE]; //!< Its body.
-        MessagePeer peer;              //!< Where it goes to.
+        MessagePeer peer;              //!< Its destination.
         ControlRetry retry;            //!< Sends it.
     };
 

@@ -163,7 +163,7 @@ ModelSender::SendPending(std::deque<uint32_t>& queue, bool inTurns)
 void
 ModelSender::SendNext()
 {
-    // Repairs get every other message: they neither wait for all models nor delay them much.
+    // Every other message is a repair: repairs neither wait for all models nor delay them much.
     uint32_t size = 0;
     m_repairsTurn = !m_repairsTurn;
     if (m_repairsTurn)
@@ -205,7 +205,7 @@ ModelSender::Repair(const Recipient& recipient,
     {
         return DROP_MALFORMED;
     }
-    // Ascending ranges ask for no fragment twice: nobody can keep the sender busy for long.
+    // Ascending ranges request no fragment twice, which limits the work that a REPAIR can cause.
     uint32_t next = 0;
     for (const auto& [first, count] : body.ranges)
     {
@@ -218,7 +218,7 @@ ModelSender::Repair(const Recipient& recipient,
     Pending& pending = m_pending[recipient.device];
     if (!pending.ranges.empty())
     {
-        return DROP_DUPLICATE; // what it misses is still being sent
+        return DROP_DUPLICATE; // the fragments that it lacks are still being sent
     }
     pending.peer = recipient.peer;
     pending.ranges.assign(body.ranges.begin(), body.ranges.end());

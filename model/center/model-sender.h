@@ -24,16 +24,16 @@ namespace ns3::federated
 
 /**
  * @brief Sends the model of a round to the selected devices: over UDP paced, to a group or to one
- * device after the other, with repairs in between; over TCP as the connections take it.
+ * device after the other, with repairs in between; over TCP as fast as the connections accept it.
  */
 class ModelSender
 {
   public:
-    /** A device that is sent the model. */
+    /** A device that receives the model. */
     struct Recipient
     {
         uint32_t device;  //!< The device.
-        MessagePeer peer; //!< Where it is.
+        MessagePeer peer; //!< Its destination.
     };
 
     /** @param endpoint Sends the messages. */
@@ -45,7 +45,7 @@ class ModelSender
      * @param dimension d.
      * @param fragmentSize Bytes of the largest message.
      * @param rate Pace over UDP.
-     * @param group Where the model is sent once; invalid: to each device.
+     * @param group Group to which the model is sent once; invalid: it is sent to each device.
      */
     void SetUp(std::size_t dimension,
                uint32_t fragmentSize,
@@ -64,11 +64,11 @@ class ModelSender
     /**
      * Begin to send a model.
      * @param round The round.
-     * @param model d coordinates, which must stay as they are until Stop().
+     * @param model d coordinates, which must not change until Stop().
      * @param recipients The devices, ascending.
      * @param delay Time until the first fragment is sent.
-     * @param [in,out] sequence Sequence number of the sender's last message. The same fragment is
-     * the same message for every device, however often it is sent.
+     * @param [in,out] sequence Sequence number of the sender's last message. The same fragment
+     * is the same message for every device, however often it is sent.
      */
     void Start(uint32_t round,
                const std::vector<float>& model,
@@ -77,7 +77,7 @@ class ModelSender
                uint32_t& sequence);
 
     /**
-     * A device asks for fragments (UDP).
+     * A device requests fragments (UDP).
      * @param recipient The device.
      * @param header Header of its REPAIR.
      * @param payload Its body.
@@ -88,7 +88,7 @@ class ModelSender
                                      const uint8_t* payload);
 
     /**
-     * A device needs nothing more.
+     * A device needs no more fragments.
      * @param device The device.
      */
     void Forget(uint32_t device);
@@ -97,7 +97,7 @@ class ModelSender
     void Stop();
 
   private:
-    /** What is yet to be sent to a device. */
+    /** Fragments that are still to be sent to a device. */
     struct Pending
     {
         MessagePeer peer;                                 //!< Where it is.
@@ -121,21 +121,21 @@ class ModelSender
      */
     uint32_t SendPending(std::deque<uint32_t>& queue, bool inTurns);
 
-    /** Send the next fragment, and so on. */
+    /** Send the next fragment, and schedule the one after it. */
     void SendNext();
 
     MessageEndpoint& m_endpoint;                 //!< Sends the messages.
     std::vector<Fragment> m_plan;                //!< How the model is cut.
     DataRate m_rate;                             //!< Pace.
-    Address m_group;                             //!< Where the model is sent once.
+    Address m_group;                             //!< Group to which the model is sent once.
     uint32_t m_round = 0;                        //!< The round.
     const std::vector<float>* m_model = nullptr; //!< w.
     uint32_t m_sequence = 0;                     //!< Sequence number of the first fragment.
-    std::vector<Recipient> m_recipients;         //!< Who is sent the model.
+    std::vector<Recipient> m_recipients;         //!< Devices that receive the model.
     std::size_t m_groupNext = 0;                 //!< Next fragment to send to the group.
     std::map<uint32_t, Pending> m_pending;       //!< By device.
     std::deque<uint32_t> m_sending;              //!< Devices whose model is being sent.
-    std::deque<uint32_t> m_repairing;            //!< Devices that asked for fragments.
+    std::deque<uint32_t> m_repairing;            //!< Devices that requested fragments.
     bool m_repairsTurn = false;                  //!< Whether the last message was for a repair.
     uint32_t m_pacedSize = 0;                    //!< Size of the last message that was paced.
     Time m_pacedTime;                            //!< How long it takes at the rate.

@@ -27,13 +27,13 @@ constexpr int64_t UNREACHABLE = std::numeric_limits<int64_t>::max(); //!< No suc
 /** One group, in whole units of cost. */
 struct Item
 {
-    std::size_t index; //!< Where the group was given.
+    std::size_t index; //!< Index in the argument of Choose().
     int64_t limit;     //!< Largest size.
     int64_t bits;      //!< Wire bits of one device.
     int64_t cost;      //!< Cost of one device.
 };
 
-/** All groups of the same wire bits. Of these, cheap ones are filled before others get a second. */
+/** All groups of the same wire bits. Cheap ones are filled before others get a second device. */
 struct Layer
 {
     std::vector<Item> items;    //!< The groups, by cost.
@@ -48,7 +48,7 @@ struct Layer
 
     /**
      * @param devices How many.
-     * @return what they cost.
+     * @return their cost.
      */
     int64_t Cost(int64_t devices) const
     {
@@ -213,7 +213,7 @@ Search::LeastSums(int64_t costWeight, int64_t bitsWeight) const
             sum += weighted;
             ++least;
         }
-        // One device of each group, then the others from cheap to dear.
+        // One device of each group, then the others in ascending order of cost.
         std::sort(order.begin(), order.end());
         int64_t devices = least;
         table[m][devices] = sum;
@@ -273,7 +273,7 @@ Search::Visit(std::size_t m, int64_t devices, int64_t bits, int64_t cost)
     ++m_nodes;
     if (m == m_layers.size())
     {
-        // From here on only cheaper ones: equal ones come later in the order that decides ties.
+        // From here on only cheaper vectors: equal ones are later in the order that decides ties.
         m_found = m_sizes;
         m_room = cost - 1;
         return;
@@ -358,9 +358,8 @@ OptimalClusterSizes::GetTypeId()
             .SetGroupName("Federated")
             .AddConstructor<OptimalClusterSizes>()
             .AddAttribute("ClippingConstant",
-                          "The constant that stands for C in the cost 8 C^2 / (2^b - 1)^2 of a "
-                          "device. The honest value for a quantization interval [lo, hi] is "
-                          "(hi - lo) / 2.",
+                          "The constant C in the cost 8 C^2 / (2^b - 1)^2 of a device. The correct "
+                          "value for a quantization interval [lo, hi] is (hi - lo) / 2.",
                           DoubleValue(10),
                           MakeDoubleAccessor(&OptimalClusterSizes::m_constant),
                           MakeDoubleChecker<double>(0, 1e100));

@@ -84,7 +84,7 @@ RandomClusterSizes::Tilt(double lambda)
         std::minmax_element(m_marginals.begin(),
                             m_marginals.end(),
                             [](const auto& a, const auto& b) { return a.wireBits < b.wireBits; });
-    // Beyond this margin fewer than one device is expected away from the ends of all ranges.
+    // Beyond this margin the expected distance from the ends of all ranges is below one device.
     const double margin = std::log(2.0 * m_marginals.size()) + 1;
     double low = lambda * least->wireBits - margin;
     double high = lambda * most->wireBits + margin;
@@ -151,7 +151,7 @@ RandomClusterSizes::Prepare(const std::vector<ClusterGroup>& groups,
     }
     Tilt(m_lambda);
 
-    // The last group is determined by the others: best the one whose largest probability is least.
+    // The other groups determine the last one: take the one whose largest probability is least.
     double smallest = 2;
     for (std::size_t m = 0; m < m_marginals.size(); ++m)
     {

@@ -18,7 +18,7 @@ namespace ns3
  * every c_m independently with a probability proportional to exp(t_m c_m), t_m = kappa - lambda
  * wireBits_m, except the one with the most even distribution, which must bring the sum to N. A
  * vector is kept with the probability that this last value has (relative to its largest) times
- * exp(-lambda (bits that it leaves unused)). Then every feasible vector comes with the same
+ * exp(-lambda (bits that it leaves unused)). Then every feasible vector is drawn with the same
  * probability, whatever kappa and lambda are; they are set so that the expected number of devices
  * is N and the expected bits do not exceed the budget, which makes rejections few.
  */

@@ -66,7 +66,7 @@ RoundExchange::Handle(const ReceivedMessage& message, const Time& now)
     {
         return DROP_OLD;
     }
-    // Whatever it says about this round, it has its grant.
+    // Any message about this round shows that the device has its grant.
     const bool isNews = m_collector.Hear(device);
     m_grants.Stop(device);
     switch (header.type)
@@ -108,7 +108,7 @@ RoundExchange::Finish()
     m_collector.Finish();
     for (const auto& [device, peer] : m_grants.GetRecipients())
     {
-        // The rest of the model, which would delay the next grant.
+        // Discard the rest of the model, which would delay the next grant.
         m_endpoint.Discard(m_roster.Find(device)->connection);
     }
     m_grants.Clear();

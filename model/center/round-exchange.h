@@ -22,13 +22,13 @@ namespace ns3::federated
 {
 
 /**
- * @brief What center and participants send each other in a round: grants, the model and its
- * repairs, updates, and the end of each.
+ * @brief The messages between center and participants in a round: grants, the model and its
+ * repairs, updates, and DONE.
  */
 class RoundExchange
 {
   public:
-    /** How a round goes on. */
+    /** Rules of a round. */
     struct Rules
     {
         UpdateCollector::Rules collector; //!< What is collected.
@@ -39,22 +39,22 @@ class RoundExchange
 
     /**
      * @param endpoint Sends the messages.
-     * @param roster Where the devices are.
+     * @param roster Addresses of the devices.
      * @param answered Called when all participants have answered.
-     * @param received Called once for each update of which something was received.
+     * @param received Called once for each update of which a fragment was received.
      */
     RoundExchange(MessageEndpoint& endpoint,
                   const DeviceRoster& roster,
                   std::function<void()> answered,
                   UpdateCollector::ReceivedHandler received);
 
-    /** @return what sends the model, to be set up. */
+    /** @return the sender of the model, to be set up. */
     ModelSender& GetModelSender()
     {
         return m_sender;
     }
 
-    /** @return what was collected. */
+    /** @return the collected updates. */
     const UpdateCollector& GetCollector() const
     {
         return m_collector;
@@ -65,14 +65,14 @@ class RoundExchange
 
     /**
      * Begin a round.
-     * @param plan Who takes part, and when; perhaps nobody.
-     * @param model w, which must stay as it is until Finish().
-     * @param rules How the round goes on.
+     * @param plan The selected devices and their slots; may be empty.
+     * @param model w, which must not change until Finish().
+     * @param rules Rules of the round.
      */
     void Start(const RoundPlan& plan, const std::vector<float>& model, const Rules& rules);
 
     /**
-     * Take a message about a round.
+     * Process a message about a round.
      * @param message The message, from a device that has joined.
      * @param now The time.
      * @return why it is dropped, if it is.
@@ -81,11 +81,11 @@ class RoundExchange
 
     /**
      * A device left.
-     * @param device The device, which may take no part.
+     * @param device The device, selected or not.
      */
     void Leave(uint32_t device);
 
-    /** The round ends: nothing more is sent or taken; what was collected stays until Clear(). */
+    /** The round ends: nothing more is sent or accepted; collected updates stay until Clear(). */
     void Finish();
 
     /** Forget the round. */
@@ -99,7 +99,7 @@ class RoundExchange
     void HandleAnswered(uint32_t device);
 
     MessageEndpoint& m_endpoint;      //!< Sends the messages.
-    const DeviceRoster& m_roster;     //!< Where the devices are.
+    const DeviceRoster& m_roster;     //!< Addresses of the devices.
     std::function<void()> m_answered; //!< Called when all participants have answered.
     uint32_t m_sequence = 0;          //!< Last sequence number used.
     UpdateCollector m_collector;      //!< Collects the updates.

@@ -18,7 +18,7 @@ GetQuality(const LinkProbe* probe, uint32_t device)
     return probe ? probe->GetQuality(device) : LinkQuality();
 }
 
-/** @return what fusion needs to know of a participant of whose update something was received. */
+/** @return the input of fusion for a participant of whose update a fragment was received. */
 FuserInput
 MakeInput(const Participant& participant, const LinkQuality& quality, const LinkProbe* probe)
 {

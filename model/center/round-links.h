@@ -19,9 +19,9 @@ namespace ns3::federated
 {
 
 /**
- * @param roster Who has joined.
- * @param meter What was measured of their uplinks.
- * @param probe What is known of their links; null: nothing.
+ * @param roster The devices.
+ * @param meter Measurements of their uplinks.
+ * @param probe Measurements of their links; may be null.
  * @param noise sigma^2.
  * @return the devices that have joined, as the planner sees them.
  */
@@ -31,9 +31,9 @@ std::vector<PlannerDevice> ListDevices(const DeviceRoster& roster,
                                        const LinkNoise& noise);
 
 /**
- * Fuse what was collected in a round, and record its links.
- * @param collector What was collected.
- * @param probe What is known of the links; null: nothing.
+ * Fuse the collected updates of a round, and record its links.
+ * @param collector The collected updates.
+ * @param probe Measurements of the links; may be null.
  * @param fuser Fuses.
  * @param model w.
  * @param [in,out] record The round: links, skipped and untouchedFraction are set.

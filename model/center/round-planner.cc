@@ -16,7 +16,7 @@ namespace ns3::federated
 namespace
 {
 
-/** What the bit budget depends on, summed up once for all numbers of participants. */
+/** The inputs of the bit budget, computed once for all numbers of participants. */
 class UplinkOutlook
 {
   public:
@@ -34,7 +34,7 @@ class UplinkOutlook
         std::sort(m_trainings.begin(), m_trainings.end());
     }
 
-    /** @return what is known of the uplink if so many devices take part. */
+    /** @return the state of the uplink with this number of participants. */
     BitBudgetContext Get(uint32_t participants) const
     {
         const auto joined = static_cast<uint32_t>(m_trainings.size());
@@ -42,7 +42,8 @@ class UplinkOutlook
         const int64_t models = m_rules.modelForEach ? devices : 1;
         const Time before = m_rules.grantSpacing * devices + m_rules.modelTime * models +
                             m_rules.repairTime + m_rules.guard;
-        // The slowest that can be in time counts: others must not take everybody's time.
+        // The slowest device that can meet the deadline counts; slower ones must not reduce tau to
+        // 0.
         const auto late =
             std::lower_bound(m_trainings.begin(), m_trainings.end(), m_rules.deadline - before);
         const Time training = late == m_trainings.begin() ? Time(0) : *std::prev(late);
@@ -62,7 +63,7 @@ class UplinkOutlook
     double m_secondsPerBit = 0;    // sum over the devices
 };
 
-/** The groups that can take part. */
+/** The groups from which devices can be selected. */
 struct Candidates
 {
     std::vector<ClusterGroup> clusters;         // groups with devices
@@ -113,7 +114,7 @@ FindCandidates(const std::vector<PlannerDevice>& devices, const RoundRules& rule
     return found;
 }
 
-/** Find B, and how many devices it carries: N, or as many as B allows. */
+/** Find B, and the number of devices that fit into it: N, or as many as B allows. */
 uint32_t
 FitBudget(const std::vector<ClusterGroup>& clusters,
           const UplinkOutlook& outlook,
@@ -125,8 +126,8 @@ FitBudget(const std::vector<ClusterGroup>& clusters,
     {
         available += cluster.devices;
     }
-    // The fewer models are sent one after the other, the more time there is for updates: the
-    // largest N for which B, with N models, carries N updates.
+    // With fewer models to send there is more time for updates: find the largest N for which B,
+    // after N models, is enough for N updates.
     uint32_t participants = rules.participants;
     while (true)
     {
@@ -156,7 +157,7 @@ SelectDevices(uint32_t round,
     uint32_t participants = FitBudget(clusters, outlook, rules, plan);
     while (participants == 0 && clusters.size() > 1)
     {
-        // B does not even carry a device of each group: do without the most expensive one.
+        // B is too small for a device of each group: leave out the group with most bits.
         const auto most = std::max_element(clusters.begin(),
                                            clusters.end(),
                                            [](const ClusterGroup& x, const ClusterGroup& y)
@@ -169,7 +170,7 @@ SelectDevices(uint32_t round,
     if (participants == 0 && rules.budget->CountsWireBits() && plan.context.uplinkSeconds > 0 &&
         !clusters.empty())
     {
-        participants = 1; // else nothing would be measured again, and nobody ever take part
+        participants = 1; // else no rate would be measured again, and no device ever selected
         budget = clusters[0].wireBits;
     }
     if (participants == 0)
@@ -189,7 +190,7 @@ SelectDevices(uint32_t round,
     std::sort(plan.selected.begin(), plan.selected.end());
 }
 
-/** @return over how long a device spreads an update. */
+/** @return the time over which a device spreads an update. */
 Time
 GetSlotLength(unsigned wireBits, const RoundRules& rules)
 {
@@ -249,7 +250,8 @@ PlanSlots(const std::vector<PlannerDevice>& devices,
         slot.modelEnd = ready.modelEnd;
         slot.start = std::max(free, ready.time);
         slot.length = lengths[slot.wireBits];
-        // What the radio cannot send at once waits in its queue, for which others leave time.
+        // Fragments that the radio cannot send at once wait in its queue; the next slot begins
+        // later.
         const double payload = slot.wireBits * static_cast<double>(rules.dimension);
         const Time measured =
             Seconds(std::min(payload / ready.device->airRate, rules.deadline.GetSeconds()));

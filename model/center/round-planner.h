@@ -50,7 +50,7 @@ struct RoundRules
     std::size_t room = 0;            //!< Bytes of the largest message before encryption.
     std::size_t overhead = 0;        //!< Bytes that encryption adds to a message.
     uint64_t seed = 0;               //!< Of the draws of devices.
-    const Quantizer* quantizer = nullptr; //!< What the devices use.
+    const Quantizer* quantizer = nullptr; //!< Quantizer of the devices.
     const BitBudget* budget = nullptr;    //!< B.
 };
 
@@ -63,23 +63,23 @@ struct PlannedSlot
     unsigned wireBits = 0; //!< Bits of a coordinate as sent.
     Time modelEnd;         //!< When its model will have been sent.
     Time start;            //!< When it may begin.
-    Time length;           //!< Over how long it spreads its update.
+    Time length;           //!< Time over which it spreads its update.
     bool isLate = false;   //!< Whether it ends after the deadline.
 };
 
 /** A round, before it begins. */
 struct RoundPlan
 {
-    BitBudgetContext context;       //!< What is known of the uplink.
+    BitBudgetContext context;       //!< State of the uplink.
     double budget = 0;              //!< B, bits a coordinate.
-    std::vector<uint32_t> selected; //!< The devices, ascending; empty: nobody can take part.
+    std::vector<uint32_t> selected; //!< The devices, ascending; may be empty.
     std::vector<PlannedSlot> slots; //!< Their slots, in the order in which these begin.
 };
 
 /**
- * Plan a round from what is known when it begins: the bit budget, how many devices of each group it
- * carries, which devices, and their slots. It changes nothing but the state of the policy's random
- * stream: no socket, no clock.
+ * Plan a round from what is known when it begins: the bit budget, the number of devices of each
+ * group, the devices, and their slots. It changes only the state of the policy's random stream, and
+ * uses no socket and no clock.
  * @param round The round, 1, 2, ...
  * @param devices The devices that have joined, in ascending order.
  * @param rules How rounds are planned.

@@ -16,14 +16,14 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief The outcome of a round for a selected device, as the fusion center saw it.
+ * @brief The outcome of a round for a selected device, as known to the fusion center.
  */
 enum ParticipantState
 {
-    PARTICIPANT_SILENT,      //!< It accepted the grant and was not heard again.
+    PARTICIPANT_SILENT,      //!< It accepted the grant; no later message was received.
     PARTICIPANT_UNREACHABLE, //!< It never acknowledged the grant.
     PARTICIPANT_LEFT,        //!< It left, or its connection broke.
-    PARTICIPANT_NO_MODEL,    //!< It sat the round out: its model was not complete in time.
+    PARTICIPANT_NO_MODEL,    //!< It skipped the round: its model was not complete in time.
     PARTICIPANT_NOT_FINITE,  //!< Its training diverged; there was nothing to send.
     PARTICIPANT_NO_TIME,     //!< It was ready only after the deadline.
     PARTICIPANT_DECLINED,    //!< It declined: its privacy budget is spent.
@@ -49,7 +49,7 @@ struct LinkRecord
     uint32_t group = 0;                                     //!< Its group.
     unsigned bits = 0;                                      //!< Its resolution, b.
     unsigned wireBits = 0;                                  //!< Bits of a coordinate as sent.
-    ParticipantState state = PARTICIPANT_SILENT;            //!< What became of it.
+    ParticipantState state = PARTICIPANT_SILENT;            //!< Its outcome.
     double snr = std::numeric_limits<double>::quiet_NaN();  //!< Linear SNR at the receiving radio,
                                                             //!< mean over the frames of the round.
     double rate = std::numeric_limits<double>::quiet_NaN(); //!< Of the physical layer, in bit/s.
@@ -67,7 +67,7 @@ struct LinkRecord
 
 /**
  * @ingroup federated
- * @brief What was received of an update.
+ * @brief The received part of an update.
  */
 struct UpdateRecord
 {
@@ -75,43 +75,42 @@ struct UpdateRecord
     uint32_t device;    //!< The device.
     unsigned bits;      //!< Its resolution, b.
     uint32_t fragments; //!< Fragments that were received.
-    bool complete;      //!< Whether nothing is missing.
+    bool complete;      //!< Whether all fragments were received.
     Time time;          //!< When the last one was received.
 };
 
 /**
  * @ingroup federated
- * @brief A round as the fusion center saw it. Unknown values are NaN.
+ * @brief A round as known to the fusion center. Unknown values are NaN.
  */
 struct RoundRecord
 {
-    uint32_t round = 0; //!< 1, 2, ... T.
-    Time start;         //!< When the round began.
-    Time end;           //!< When it ended.
-    bool skipped =
-        false; //!< The model stayed as it was: too few updates, or none that can be used.
+    uint32_t round = 0;   //!< 1, 2, ... T.
+    Time start;           //!< When the round began.
+    Time end;             //!< When it ended.
+    bool skipped = false; //!< The model is unchanged: too few updates, or none that can be used.
     double trainLoss = std::numeric_limits<double>::quiet_NaN();    //!< NaN if not evaluated.
     double testAccuracy = std::numeric_limits<double>::quiet_NaN(); //!< 0..1; NaN if not evaluated.
-    uint32_t joined = 0;      //!< Devices that the center could choose from.
+    uint32_t joined = 0;                                            //!< Devices that had joined.
     uint32_t selected = 0;    //!< Devices that were granted a slot.
     uint32_t received = 0;    //!< Devices with at least one fragment received.
     uint32_t declined = 0;    //!< Devices that declined because their privacy budget is spent.
     double bitBudget = 0;     //!< B, bits a coordinate; may be infinite.
-    double uplinkSeconds = 0; //!< tau, what is left of the round when all have trained.
+    double uplinkSeconds = 0; //!< tau, time left of the round when all have trained.
     double meanRate = std::numeric_limits<double>::quiet_NaN(); //!< R, harmonic mean of the rates
                                                                 //!< of joined devices, bit/s.
     double grantedBits = 0;         //!< Bits a coordinate on the wire, summed over the selected.
     double deliveredBits = 0;       //!< Bits delivered divided by d, summed over devices.
-    uint64_t sentFragments = 0;     //!< Over devices of which the center knows that they sent.
+    uint64_t sentFragments = 0;     //!< Over devices that are known to have sent.
     uint64_t receivedFragments = 0; //!< Of these, how many were received in time.
-    double untouchedFraction = 0;   //!< Coordinates that nobody delivered.
+    double untouchedFraction = 0;   //!< Coordinates that no device delivered.
     double meanSnr = std::numeric_limits<double>::quiet_NaN();   //!< Linear, over received updates.
     double meanSigma = std::numeric_limits<double>::quiet_NaN(); //!< Over received updates.
     double sameCellEpsilon =
         std::numeric_limits<double>::quiet_NaN(); //!< Largest R_u d epsilon so far, R_u being the
                                                   //!< rounds that a device answered; NaN where the
                                                   //!< quantizer has no epsilon for a coordinate.
-    DropCounters drops{};                         //!< What was dropped since the last round's end.
+    DropCounters drops{};                         //!< Messages dropped since the last round's end.
     std::vector<LinkRecord> links;                //!< The selected devices, in ascending order.
 
     /**

@@ -160,7 +160,7 @@ UpdateCollector::TakeUpdate(uint32_t device,
     if ((record.sentKnown && record.receivedFragments == record.sentFragments) ||
         !HasAgreedInterval(header))
     {
-        return DROP_INVALID; // more than it said that it sent, or on an interval of its own
+        return DROP_INVALID; // more than its DONE reports, or not on the public interval
     }
     if (const auto reason = GetDropReason(participant.update.Accept(header, payload)))
     {
@@ -177,7 +177,7 @@ UpdateCollector::TakeUpdate(uint32_t device,
     }
     if (!record.sentKnown)
     {
-        record.sentFragments = header.fragments; // unless its DONE says that it sent fewer
+        record.sentFragments = header.fragments; // unless its DONE reports fewer
     }
     if (m_rules.rememberFragments)
     {

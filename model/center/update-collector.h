@@ -45,13 +45,13 @@ struct CollectedFragment
  */
 struct Participant
 {
-    /** Where a participant stands. */
+    /** State of a participant. */
     enum class Phase
     {
-        OFFERED,  //!< It was sent a grant and has not been heard since.
-        ACCEPTED, //!< It was heard: it has its grant.
-        UNHEARD,  //!< Nothing is waited for, and it was never heard.
-        ANSWERED, //!< Nothing is waited for.
+        OFFERED,  //!< It was sent a grant; no message was received since.
+        ACCEPTED, //!< A message was received: it has its grant.
+        UNHEARD,  //!< No message was received, and none is expected.
+        ANSWERED, //!< No further message is expected.
     };
 
     /**
@@ -64,28 +64,28 @@ struct Participant
         record.wireBits = bits;
     }
 
-    /** @return whether there is nothing to wait for. */
+    /** @return whether no further message is expected. */
     bool HasAnswered() const
     {
         return phase == Phase::ANSWERED || phase == Phase::UNHEARD;
     }
 
-    Phase phase = Phase::OFFERED; //!< Where it stands.
-    LinkRecord record;            //!< What is known of it.
-    FragmentAssembler update;     //!< What was received of its update.
+    Phase phase = Phase::OFFERED; //!< Its state.
+    LinkRecord record;            //!< Its record.
+    FragmentAssembler update;     //!< The received part of its update.
     Time slotStart;               //!< When its slot begins.
     std::size_t firstEnd = 0;     //!< One past the last coordinate of the fragment received first.
     std::size_t lastEnd = 0;      //!< Likewise of the one received last.
-    bool reported = false;        //!< Whether the owner was told what was received.
-    std::vector<CollectedFragment> fragments; //!< What was received, if it is to be remembered.
+    bool reported = false;        //!< Whether m_received was called.
+    std::vector<CollectedFragment> fragments; //!< Received fragments, if kept.
 };
 
 /**
- * @brief Collects the updates of a round: what was received of each, and who has answered. It knows
- * no socket and no clock.
+ * @brief Collects the updates of a round: the received part of each, and which devices have
+ * answered. It uses no socket and no clock.
  *
- * A device has answered when its whole update was received, when it said that no more will come
- * (DONE), when it left, or when it does not answer to its grants.
+ * A device has answered when its whole update was received, when it sent DONE, when it left, or
+ * when its grant timed out.
  */
 class UpdateCollector
 {
@@ -95,20 +95,20 @@ class UpdateCollector
     {
         uint32_t round = 0;             //!< The round.
         std::size_t dimension = 0;      //!< d.
-        bool rememberFragments = false; //!< Whether to remember which packet carried what.
+        bool rememberFragments = false; //!< Whether to keep the packet of each fragment.
         PrivacyContext interval;        //!< If the interval is public, updates on another one are
                                         //!< dropped.
     };
 
     /** Called with a participant that has answered. */
     using AnsweredHandler = std::function<void(uint32_t device)>;
-    /** Called once for each update of which something was received: when the device has answered,
-        or at the end of the round. */
+    /** Called once for each update of which a fragment was received: when the device has answered,
+     * or at the end of the round. */
     using ReceivedHandler = std::function<void(const UpdateRecord&)>;
 
     /**
      * @param answered Called with a participant that has answered.
-     * @param received Called once for each update of which something was received.
+     * @param received Called once for each update of which a fragment was received.
      */
     UpdateCollector(AnsweredHandler answered, ReceivedHandler received);
 
@@ -134,7 +134,7 @@ class UpdateCollector
 
     /**
      * @param header Header of a message about a round.
-     * @return whether that is the round that is going on.
+     * @return whether that is the current round.
      */
     bool IsCurrent(const FederatedHeader& header) const
     {
@@ -142,15 +142,15 @@ class UpdateCollector
     }
 
     /**
-     * @param header Header of a message that is not about the round that is going on.
-     * @return why it is dropped, if it is: the DONE behind a complete update usually finds that the
-     * next round has begun.
+     * @param header Header of a message that is not about the current round.
+     * @return why it is dropped, if it is: the DONE after a complete update is usually received in
+     * the next round, and is not dropped.
      */
     std::optional<DropReason> GetStaleReason(const FederatedHeader& header) const;
 
     /**
      * @param device A device.
-     * @return the participant, null if the device takes no part.
+     * @return the participant, null if the device is not selected.
      */
     const Participant* Find(uint32_t device) const;
 
@@ -167,14 +167,14 @@ class UpdateCollector
     }
 
     /**
-     * A device said something about this round: it has its grant.
+     * A message about this round was received from a device: it has its grant.
      * @param device A participant.
-     * @return whether that is news.
+     * @return whether it is the first one.
      */
     bool Hear(uint32_t device);
 
     /**
-     * Take a fragment of an update.
+     * Add a fragment of an update.
      * @param device A participant.
      * @param header Its header.
      * @param payload Its coordinates.
@@ -189,7 +189,7 @@ class UpdateCollector
                                          const Time& now);
 
     /**
-     * Take a DONE.
+     * Process a DONE.
      * @param device A participant.
      * @param header Its header.
      * @param payload Its body.
@@ -201,23 +201,23 @@ class UpdateCollector
 
     /**
      * A device left.
-     * @param device A device, which may take no part.
+     * @param device A device, selected or not.
      */
     void Leave(uint32_t device);
 
     /**
-     * A device does not answer to its grants.
+     * The grant of a device timed out.
      * @param device A participant.
      */
     void GiveUp(uint32_t device);
 
-    /** The round ends: report what has not been, and settle the state of each participant. */
+    /** The round ends: report the remaining updates, and set the outcome of each participant. */
     void Finish();
 
     /** Forget the round. */
     void Clear();
 
-    /** @return what UplinkMeter measures. */
+    /** @return the input of UplinkMeter. */
     std::vector<UplinkObservation> GetObservations() const;
 
   private:
@@ -229,7 +229,7 @@ class UpdateCollector
     };
 
     /**
-     * Move a participant on; the only function that changes its phase.
+     * Change the state of a participant; the only function that does so.
      * @param participant The participant.
      * @param event What happened.
      * @return whether its phase changed.
@@ -243,7 +243,7 @@ class UpdateCollector
     void SetAnswered(Participant& participant);
 
     /**
-     * Tell the owner what was received of an update, once.
+     * Call m_received for an update, once.
      * @param participant The participant.
      */
     void Report(Participant& participant);
@@ -255,9 +255,9 @@ class UpdateCollector
     bool HasAgreedInterval(const FederatedHeader& header) const;
 
     AnsweredHandler m_answered; //!< Called with a participant that has answered.
-    ReceivedHandler m_received; //!< Called once for each update of which something was received.
+    ReceivedHandler m_received; //!< Called once for each update of which a fragment was received.
     Rules m_rules;              //!< What is collected.
-    bool m_isOpen = false;      //!< Whether a round is going on.
+    bool m_isOpen = false;      //!< Whether there is a current round.
     uint32_t m_unanswered = 0;  //!< Participants that have not answered.
     std::map<uint32_t, std::unique_ptr<Participant>> m_participants; //!< By device.
 };

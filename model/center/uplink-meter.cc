@@ -21,7 +21,7 @@ UplinkMeter::Measure(const std::vector<UplinkObservation>& observations, const T
     {
         if (seen.receivedFragments > 0)
         {
-            // A device that begins late was ready later than planned by as much.
+            // A device that begins to send late was ready later than planned, by the same time.
             m_lateness = std::max(m_lateness, seen.firstReceived - seen.slotStart - m_rules.guard);
             MeasureRates(seen, end);
         }
@@ -33,7 +33,7 @@ UplinkMeter::MeasureRates(const UplinkObservation& seen, const Time& end)
 {
     // Fragments are sent in order: between the first and the last one received, all coordinates
     // between their ends were sent, whether they were received or not. When the first one was sent
-    // is not known here; if it is the only one, the start of the slot has to do.
+    // is not known here; if it is the only one, the start of the slot is used.
     const bool isOne = seen.receivedFragments == 1;
     const Time begin = isOne ? seen.slotStart : seen.firstReceived;
     const double sentCoordinates =
@@ -57,7 +57,7 @@ UplinkMeter::MeasureRates(const UplinkObservation& seen, const Time& end)
         sent = dimension * seen.sentFragments / seen.fragments;
     }
     sent = std::min(std::max(sent, seen.delivered), dimension);
-    // Nobody else sends in the guard time behind the slot.
+    // No other device sends in the guard time after the slot.
     const double update = seen.wireBits * dimension;
     average(rates.goodput,
             update * (seen.delivered / sent) / (update / rate + m_rules.guard.GetSeconds()));

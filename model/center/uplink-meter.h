@@ -14,29 +14,29 @@
 namespace ns3::federated
 {
 
-/** What the center saw of one device's update in a round. */
+/** Measurements of one device's update in a round. */
 struct UplinkObservation
 {
     uint32_t device = 0;            //!< The device.
     unsigned wireBits = 0;          //!< Bits of a coordinate as sent.
     std::size_t dimension = 0;      //!< d, coordinates of an update.
     Time slotStart;                 //!< When its slot began.
-    uint32_t receivedFragments = 0; //!< Fragments that were received; 0: nothing is measured.
-    Time firstReceived;             //!< When the first one was.
-    Time lastReceived;              //!< When the last one was.
+    uint32_t receivedFragments = 0; //!< Received fragments; 0: nothing is measured.
+    Time firstReceived;             //!< When the first one was received.
+    Time lastReceived;              //!< When the last one was received.
     std::size_t firstEnd = 0;       //!< One past the last coordinate of the first one.
     std::size_t lastEnd = 0;        //!< Likewise of the last one.
     double delivered = 0;           //!< Coordinates that were received.
     uint32_t fragments = 0;         //!< Fragments of the whole update.
-    bool sentKnown = false;         //!< Whether the device said how many it sent.
+    bool sentKnown = false;         //!< Whether the device reported how many it sent.
     uint32_t sentFragments = 0;     //!< How many, if it did.
 };
 
 /**
- * @brief Measures how fast devices send and deliver, and how late they are. It knows no clock.
+ * @brief Measures how fast devices send and deliver, and how late they are. It uses no clock.
  *
  * Rates are moving averages over the rounds that a device answered, in bits of payload per second
- * of its slot: the *air rate* counts what was sent, the *goodput* what was received.
+ * of its slot: the *air rate* counts sent payload, the *goodput* received payload.
  */
 class UplinkMeter
 {
@@ -45,8 +45,8 @@ class UplinkMeter
     struct Rules
     {
         double smoothing = 0.5;     //!< Weight of a round in the moving averages.
-        Time guard;                 //!< Time behind a slot in which nobody else sends.
-        double plannedRate = 0;     //!< bit/s with which slots are planned.
+        Time guard;                 //!< Time after a slot in which no other device sends.
+        double plannedRate = 0;     //!< Rate in bit/s that slots are planned with.
         bool measuredSlots = false; //!< Whether devices send as fast as their radios allow.
         double efficiency = 0.5;    //!< Payload against the rate of the radio, before measurements.
     };
@@ -94,7 +94,7 @@ class UplinkMeter
     }
 
   private:
-    /** What is known of a device. */
+    /** Measurements of a device. */
     struct Measured
     {
         double goodput = 0; //!< Payload received per second of the slot, bit/s; 0: unknown.
@@ -103,7 +103,7 @@ class UplinkMeter
     };
 
     /**
-     * @param seen The update of a device, of which something was received.
+     * @param seen The update of a device, of which a fragment was received.
      * @param end When the round ends.
      */
     void MeasureRates(const UplinkObservation& seen, const Time& end);

@@ -14,22 +14,22 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief What the fusion center knows about the uplink when a round begins; NaN where it is
- * unknown.
+ * @brief State of the uplink when a round begins, as known to the fusion center; unknown values are
+ * NaN.
  */
 struct BitBudgetContext
 {
     uint32_t round = 0;        //!< The round.
     std::size_t dimension = 0; //!< d, coordinates of an update.
     double uplinkSeconds =
-        std::numeric_limits<double>::quiet_NaN(); //!< tau, the time that is left for the uplink.
+        std::numeric_limits<double>::quiet_NaN();           //!< tau, the time left for the uplink.
     double rate = std::numeric_limits<double>::quiet_NaN(); //!< Mean rate of the devices, bit/s.
 };
 
 /**
  * @ingroup federated
  * @brief How many bits the updates of a round may have: B of the paper, in bits per coordinate
- * summed over the devices that take part.
+ * summed over the selected devices.
  */
 class BitBudget : public Object
 {
@@ -44,7 +44,7 @@ class BitBudget : public Object
     double GetBudget(const BitBudgetContext& context) const;
 
     /**
-     * @return whether B limits the bits on the wire (32 where floats are sent), and not the nominal
+     * @return whether B limits the bits on the wire (32 if floats are sent), and not the nominal
      * resolution b of the groups.
      */
     bool CountsWireBits() const;

@@ -18,8 +18,8 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief Sees the IP packets of devices that reach a node, over links of any kind: how many, how
- * fast and when. SNR, rate of the physical layer and what got lost are unknown.
+ * @brief Observes the IP packets that a node receives from devices, over links of any kind: how
+ * many, how fast and when. SNR, rate of the physical layer and lost packets are unknown.
  */
 class GoodputProbe : public LinkProbe
 {
@@ -58,7 +58,7 @@ class GoodputProbe : public LinkProbe
 
     /**
      * @param source Address of the sender.
-     * @param packet What came.
+     * @param packet The received packet.
      * @param headerSize Size of its IP header.
      */
     void Count(const Address& source, const Ptr<const Packet>& packet, uint32_t headerSize);

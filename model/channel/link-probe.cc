@@ -79,7 +79,7 @@ LinkProbe::GetQuality(uint32_t device) const
     }
     if (books.ok > 1 && books.lastSeen > books.first)
     {
-        // What came with the first frame was sent before the time that is measured.
+        // The bytes of the first frame were sent before the measured time.
         quality.goodput = static_cast<double>(8 * (books.bytes - books.firstBytes)) /
                           (books.lastSeen - books.first).GetSeconds();
     }

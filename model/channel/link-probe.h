@@ -17,10 +17,10 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief What is known about the uplink of one device; NaN where it is unknown.
+ * @brief Quality of the uplink of one device; unknown values are NaN.
  *
- * A frame is what the technology of the link sends as one: an MPDU, a transport block, an IP
- * packet. A frame that is sent again counts again.
+ * A frame is the transmission unit of the link's technology: an MPDU, a transport block, an IP
+ * packet. A retransmitted frame counts again.
  */
 struct LinkQuality
 {
@@ -40,7 +40,7 @@ struct LinkQuality
 
 /**
  * @ingroup federated
- * @brief One frame of a device, as the receiver saw it; NaN where something is unknown.
+ * @brief One frame of a device at the receiver; unknown values are NaN.
  */
 struct LinkSample
 {
@@ -64,10 +64,10 @@ struct LinkSample
  * @ingroup federated
  * @brief Observes the links from the devices to the fusion center.
  *
- * This class keeps the books, for one round and as moving averages; its children see frames come in
- * and fail. What can be observed depends on the technology of the links; a probe says of everything
- * else that it is unknown. Failed frames count in the averages of the SNR: to count only what was
- * decoded would make bad links look good.
+ * This class keeps the statistics, for one round and as moving averages; its subclasses observe
+ * decoded and failed frames. What can be observed depends on the technology of the links; all other
+ * values are unknown. Failed frames count in the averages of the SNR: counting only decoded frames
+ * would make bad links look good.
  */
 class LinkProbe : public Object
 {
@@ -76,7 +76,7 @@ class LinkProbe : public Object
     static TypeId GetTypeId();
 
     /**
-     * Tell the probe that a round begins: what is kept for a round begins anew.
+     * Begin a round: reset the statistics of the round.
      * @param round Its number.
      */
     void BeginRound(uint32_t round);
@@ -88,13 +88,13 @@ class LinkProbe : public Object
     LinkQuality GetQuality(uint32_t device) const;
 
     /**
-     * @param packet Packet::GetUid() of a packet that came in this round.
-     * @return the linear SNR of the frame that brought it; NaN if that is unknown.
+     * @param packet Packet::GetUid() of a packet that was received in this round.
+     * @return the linear SNR of the frame that carried it; NaN if that is unknown.
      */
     double GetPacketSnr(uint64_t packet) const;
 
   protected:
-    /** @param seesFailures Whether frames that fail are seen. */
+    /** @param seesFailures Whether failed frames are observed. */
     explicit LinkProbe(bool seesFailures);
 
     /**
@@ -104,7 +104,7 @@ class LinkProbe : public Object
     void AddSample(const LinkSample& sample);
 
   private:
-    /** The books of one device. */
+    /** Statistics of one device. */
     struct Books
     {
         double snr = std::numeric_limits<double>::quiet_NaN();  //!< Moving average.
@@ -120,7 +120,7 @@ class LinkProbe : public Object
         Time first;              //!< When it was decoded.
     };
 
-    bool m_seesFailures; //!< Whether failed frames are seen.
+    bool m_seesFailures; //!< Whether failed frames are observed.
 
     // Attributes
     double m_smoothing; //!< Weight of a frame in the moving average.

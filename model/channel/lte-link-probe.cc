@@ -73,7 +73,7 @@ void
 LteLinkProbe::HandleSinr(Ptr<Cell> cell, uint16_t, uint16_t rnti, double sinr, uint8_t)
 {
     LinkSample sample;
-    // Without any signal there is no measurement; the largest number stands for no resource block.
+    // Without any signal there is no measurement; the largest value marks an unused resource block.
     if (sinr > 0 && sinr < std::numeric_limits<double>::max() &&
         cell->probe->FindDevice(*cell->rrc, rnti, sample.device))
     {

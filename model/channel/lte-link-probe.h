@@ -23,13 +23,13 @@ class LteEnbRrc;
  * @brief Observes the uplink of an LTE cell at its eNB: the SINR of each user equipment, and its
  * transport blocks.
  *
- * The SINR is that of the sounding reference signals, averaged over the resource blocks; it comes
- * whether or not data is sent. A frame is a transport block; one that HARQ sends again counts
+ * The SINR is that of the sounding reference signals, averaged over the resource blocks; it is
+ * measured whether or not data is sent. A frame is a transport block; a HARQ retransmission counts
  * again. The rate is that of the last decoded block's modulation and coding scheme over the whole
  * band, which others may have to share. A block carries parts of many packets, so that the SNR of a
- * packet is unknown. Only the primary carrier is seen.
+ * packet is unknown. Only the primary carrier is observed.
  *
- * Devices are told apart by their IMSI, because an RNTI lasts only as long as a connection.
+ * Devices are identified by their IMSI, because an RNTI is valid only during one connection.
  */
 class LteLinkProbe : public LinkProbe
 {
@@ -52,7 +52,7 @@ class LteLinkProbe : public LinkProbe
     void AddDevice(uint32_t device, uint64_t imsi);
 
   private:
-    /** What is needed of an eNB. The traces that hold it belong to the eNB's physical layer. */
+    /** State for one eNB. It is owned by the trace sources of the eNB's physical layer. */
     struct Cell : public SimpleRefCount<Cell>
     {
         Ptr<LteLinkProbe> probe;     //!< Observes it.
@@ -85,7 +85,7 @@ class LteLinkProbe : public LinkProbe
      * @param rrc Knows the IMSI of each RNTI.
      * @param rnti A user equipment.
      * @param [out] device Its device.
-     * @return whether it is one of ours.
+     * @return whether it belongs to a device.
      */
     bool FindDevice(LteEnbRrc& rrc, uint16_t rnti, uint32_t& device) const;
 

@@ -10,7 +10,7 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief What the uplink can carry in the time that is left: B = tau R / d, in bits on the wire.
+ * @brief The bits that the uplink can deliver in the time left: B = tau R / d, in bits on the wire.
  */
 class MeasuredBitBudget : public BitBudget
 {

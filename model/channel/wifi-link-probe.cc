@@ -25,18 +25,18 @@ NS_OBJECT_ENSURE_REGISTERED(WifiLinkProbe);
 
 /**
  * @ingroup federated
- * @brief What the probe knows at one receiver.
+ * @brief State of the probe at one receiver.
  *
- * The PHY tells of a reception in this order: PhyRxBegin (preamble detected) for every frame of the
+ * The PHY traces a reception in this order: PhyRxBegin (preamble detected) for every frame of the
  * PPDU; either PhyRxDrop for every one of them, or at the end PhyRxEnd for every one, then
  * MonitorSnifferRx for those that were decoded, then RxOk (any decoded) or RxError (none), once.
- * Frames of which no preamble was detected see PhyRxDrop only.
+ * For frames whose preamble was not detected there is only PhyRxDrop.
  */
 class WifiLinkProbe::Receiver : public SimpleRefCount<WifiLinkProbe::Receiver>
 {
   public:
     /**
-     * @param probe Who counts.
+     * @param probe Counts the frames.
      * @param phy The PHY, which holds this object through its trace sources.
      * @param address Of the receiver.
      */
@@ -51,14 +51,14 @@ class WifiLinkProbe::Receiver : public SimpleRefCount<WifiLinkProbe::Receiver>
 
     /**
      * PhyRxDrop.
-     * @param mpdu A frame that is given up.
+     * @param mpdu A frame that is dropped.
      * @param reason Why.
      */
     void Drop(Ptr<const Packet> mpdu, WifiPhyRxfailureReason reason);
 
     /**
      * PhyRxEnd.
-     * @param mpdu A frame whose last bit came.
+     * @param mpdu A frame whose reception ended.
      */
     void End(Ptr<const Packet> mpdu);
 
@@ -105,7 +105,7 @@ class WifiLinkProbe::Receiver : public SimpleRefCount<WifiLinkProbe::Receiver>
 
         /**
          * @param other Another frame.
-         * @return whether it is the same, of two that are in the air together.
+         * @return whether it is the same frame, of two that are on the air at the same time.
          */
         bool IsSame(const Frame& other) const
         {
@@ -132,7 +132,7 @@ class WifiLinkProbe::Receiver : public SimpleRefCount<WifiLinkProbe::Receiver>
     /** @return the noise of this receiver, in W. */
     double GetNoise() const;
 
-    Ptr<WifiLinkProbe> m_probe; //!< Who counts.
+    Ptr<WifiLinkProbe> m_probe; //!< Counts the frames.
     WifiPhy* m_phy;             //!< Alive whenever one of its traces fires.
     Mac48Address m_address;     //!< Of this receiver.
 
@@ -170,7 +170,7 @@ WifiLinkProbe::Receiver::Read(const Ptr<const Packet>& mpdu, Frame& frame) const
     frame.sample.device = found->second;
     frame.sample.ok = false;
     frame.sample.bytes = mpdu->GetSize();
-    // The receiver makes new packets of what an A-MSDU holds.
+    // The receiver creates new packets for the content of an A-MSDU.
     frame.sample.packet = header.IsQosData() && header.IsQosAmsdu() ? 0 : mpdu->GetUid();
     frame.sequence = header.GetSequenceControl();
     frame.tid = header.IsQosData() ? header.GetQosTid() : 0;

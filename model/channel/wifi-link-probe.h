@@ -15,21 +15,21 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief Sees the data frames (MPDUs) of devices at wifi receivers, decoded and failed, alone and
- * inside of A-MPDUs, with the SNR at which they came.
+ * @brief Observes the data frames (MPDUs) of devices at wifi receivers, decoded and failed, alone
+ * and inside of A-MPDUs, with their SNR.
  *
- * A frame counts once at each receiver that it is addressed to, alone or as one of a group; repeats
- * count again. All frames of an A-MPDU have the same SNR. A frame fails by its payload, or because
- * the receiver drops it: its PHY header failed, its preamble was not detected, the receiver was
- * busy with another frame. What the SNR of such a frame would have been is known if its preamble
- * was detected: the received power over the noise of the receiver, without interference. That noise
- * is the least that came with a frame before; until then, that of ns-3's attribute
- * WifiPhy::RxNoiseFigure as Config::SetDefault left it, since a PHY does not tell its own.
+ * A frame counts once at each receiver that it is addressed to, by unicast or group address;
+ * retransmissions count again. All frames of an A-MPDU have the same SNR. A frame fails by its
+ * payload, or because the receiver drops it: its PHY header failed, its preamble was not detected,
+ * the receiver was busy with another frame. The SNR of such a frame is known if its preamble was
+ * detected: the received power over the noise of the receiver, without interference. That noise is
+ * the least of all earlier frames; before the first frame, it follows from the default of
+ * WifiPhy::RxNoiseFigure (Config::SetDefault), since a PHY does not expose its own value.
  *
- * Packets inside of an A-MSDU cannot be told apart: GetPacketSnr() does not know them.
+ * Packets inside of an A-MSDU cannot be distinguished: for them, GetPacketSnr() returns NaN.
  *
- * Unseen are frames below WifiPhy::RxSensitivity, which ns-3 drops without a trace, and those on
- * other links than the first of a multi-link device.
+ * Not observed are frames below WifiPhy::RxSensitivity, which ns-3 drops without a trace, and those
+ * on other links than the first of a multi-link device.
  */
 class WifiLinkProbe : public LinkProbe
 {

@@ -39,7 +39,7 @@ CenterLink::Start(const Settings& settings, const Handlers& handlers)
     m_handlers = handlers;
     m_running = true;
     m_leaving = false;
-    // A device that comes back must not repeat the numbers of its former life.
+    // Above the earlier numbers of a restarted device, which sends fewer than one a millisecond.
     m_sequence = static_cast<uint32_t>(Simulator::Now().GetMilliSeconds());
     m_fragmentSequence = m_sequence;
     MessageEndpoint::Handlers events;
@@ -122,7 +122,7 @@ CenterLink::Leave()
     m_leaving = true;
     if (m_endpoint.IsTcp() && m_connection == 0)
     {
-        End(); // the center knows of a device by its connection, and there is none
+        End(); // there is no connection over which LEAVE could be sent
         return;
     }
     FederatedHeader header;
@@ -134,7 +134,7 @@ void
 CenterLink::HandleConnected(ConnectionId connection)
 {
     m_connection = connection;
-    m_granted = false; // nothing on a new connection repeats an earlier grant
+    m_granted = false; // a grant on a new connection cannot be a retransmission
     Join();
 }
 
@@ -160,7 +160,7 @@ CenterLink::HandleMessage(const ReceivedMessage& message)
     }
     if (header.device != m_settings.device)
     {
-        // All devices hear what is sent to a group.
+        // All devices receive the messages to a group.
         return m_settings.uplinkGroup.IsValid() ? std::nullopt : std::make_optional(DROP_UNKNOWN);
     }
     if (header.type == FederatedHeader::GRANT)
@@ -181,7 +181,7 @@ CenterLink::HandleAck(const FederatedHeader& header, const uint8_t* payload)
     }
     if (!m_retry.IsActive() || header.sequence != m_control.sequence || body.type != m_control.type)
     {
-        // A grant may overtake the acknowledgment of the DONE before it.
+        // A grant may be received before the acknowledgment of the previous DONE.
         return IsAfter(header.sequence, m_sequence) ? std::make_optional(DROP_UNEXPECTED)
                                                     : std::nullopt;
     }
@@ -223,7 +223,7 @@ CenterLink::HandleGrant(const FederatedHeader& header, const uint8_t* payload)
     }
     if (!repeated)
     {
-        m_handlers.beforeGrant(); // first: over TCP it discards what waits to be sent
+        m_handlers.beforeGrant(); // first: over TCP it discards waiting messages
     }
     FederatedHeader ack;
     ack.type = FederatedHeader::ACK;
@@ -239,7 +239,7 @@ CenterLink::HandleGrant(const FederatedHeader& header, const uint8_t* payload)
     m_granted = true;
     m_lastGrant = header.sequence;
     m_lastRound = header.round;
-    // Whoever grants knows the device, and a DONE of an earlier round has become pointless.
+    // A center that sends a grant knows the device, and a DONE of an earlier round is obsolete.
     m_retry.Stop();
     if (!m_joined)
     {

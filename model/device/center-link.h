@@ -26,14 +26,14 @@ namespace ns3::federated
 {
 
 /**
- * @brief What a device and its center say to each other apart from model and update: JOIN, LEAVE
- * and DONE, sent until they are acknowledged, and grants, each of which is taken once. Over TCP a
- * broken connection is opened again, and the device joins anew.
+ * @brief The control messages between a device and its center: JOIN, LEAVE and DONE, sent until
+ * they are acknowledged, and grants, each of which is processed once. Over TCP a broken connection
+ * is opened again, and the device joins again.
  */
 class CenterLink
 {
   public:
-    /** Who speaks to whom, and how. */
+    /** Device, center and protocol. */
     struct Settings
     {
         uint32_t device = 0;               //!< Device identifier.
@@ -43,34 +43,34 @@ class CenterLink
         Ptr<Node> node;                    //!< Its node.
         SocketAddress center;              //!< The center.
         SocketAddress local;               //!< Where to receive; any free port if it is not valid.
-        SocketAddress uplinkGroup;         //!< Where to send instead of to the center, if valid.
-        SocketAddress multicast;           //!< Where models are received by multicast, if valid.
+        SocketAddress uplinkGroup;         //!< Destination instead of the center, if valid.
+        SocketAddress multicast;           //!< Multicast group of the models, if valid.
         bool enrolled = false;             //!< Whether it need not join.
         TypeId protocol;                   //!< Socket factory of UDP or TCP.
         std::string key;                   //!< Encryption key; empty: none.
         Time timeout;                      //!< Time before a control message is sent again.
-        uint32_t retries = 0;              //!< How often a DONE or LEAVE is.
+        uint32_t retries = 0;              //!< How often a DONE or LEAVE is sent again.
         Ptr<UniformRandomVariable> jitter; //!< Spreads the retries.
     };
 
-    /** What the owner is told, or asked. */
+    /** Callbacks of the owner. */
     struct Handlers
     {
-        /** Look at the type of a message before it is read. @return why it is dropped, if it is. */
+        /** Check the type of a message before it is read. @return why it is dropped, if it is. */
         std::function<std::optional<DropReason>(uint8_t type)> screen;
         /** A fragment of a model was received. @return why it is dropped, if it is. */
         std::function<std::optional<DropReason>(const FederatedHeader&, const uint8_t*)> model;
-        /** Whether a grant makes sense for the device. @return why it is dropped, if it is. */
+        /** Check whether a grant is valid for the device. @return why it is dropped, if it is. */
         std::function<std::optional<DropReason>(const FederatedHeader&)> checkGrant;
-        /** A new grant was received; what the device was doing ends now. */
+        /** A new grant was received; the current round of the device ends now. */
         std::function<void()> beforeGrant;
         /** A new grant was received and acknowledged. */
         std::function<void(const FederatedHeader&, const GrantBody&)> grant;
         /** The device has joined. */
         std::function<void()> joined;
-        /** The connection is gone, or the device has left. */
+        /** The connection is closed, or the device has left. */
         std::function<void()> disconnected;
-        /** How long does training take? */
+        /** @return how long training takes. */
         std::function<Time()> drawTraining;
     };
 
@@ -82,31 +82,31 @@ class CenterLink
 
     /**
      * Open sockets and join.
-     * @param settings Who speaks to whom.
-     * @param handlers What the owner is told.
+     * @param settings Device, center and protocol.
+     * @param handlers Callbacks of the owner.
      */
     void Start(const Settings& settings, const Handlers& handlers);
 
-    /** Close the sockets without a word to the center. */
+    /** Close the sockets without a message to the center. */
     void Stop();
 
-    /** Let go of a connection without a word: the layers below are being disposed of. */
+    /** Release the connection without sending: the layers below are being disposed of. */
     void Abandon();
 
-    /** Tell the center that the device takes no further part; then close the sockets. */
+    /** Send LEAVE to the center until it is acknowledged; then close the sockets. */
     void Leave();
 
     /**
-     * Tell the center that nothing more comes in a round.
+     * Send DONE to the center: the device sends nothing more in this round.
      * @param round The round.
      * @param wireBits Bits of a coordinate of the update.
      * @param fragments Fragments that were sent.
-     * @param outcome How the round went.
+     * @param outcome Outcome of the round.
      */
     void SendDone(uint32_t round, unsigned wireBits, uint32_t fragments, RoundOutcome outcome);
 
     /**
-     * Ask for fragments of the model.
+     * Request fragments of the model.
      * @param round The round.
      * @param body Which ones.
      */
@@ -148,17 +148,18 @@ class CenterLink
         return m_endpoint.GetRoom(fragmentSize);
     }
 
-    /** @return what was dropped. */
+    /** @return the numbers of dropped messages. */
     const DropCounters& GetDrops() const
     {
         return m_endpoint.GetDrops();
     }
 
-    /** @param drained Called once, when the connection has taken all that waits now (TCP). */
+    /** @param drained Called once, when the socket has accepted all messages that wait now (TCP).
+     */
     void SetDrained(std::function<void()> drained);
 
     /**
-     * Drop what the connection has not taken yet (TCP).
+     * Drop the messages that the socket has not accepted yet (TCP).
      * @return how many messages that were.
      */
     std::size_t Discard();
@@ -177,12 +178,12 @@ class CenterLink
     void SetJoined();
 
     /**
-     * The connection is there.
+     * The connection is established.
      * @param connection The connection.
      */
     void HandleConnected(ConnectionId connection);
 
-    /** The connection ended, or could not be made. */
+    /** The connection ended, or could not be established. */
     void HandleClosed();
 
     /**
@@ -210,7 +211,7 @@ class CenterLink
     void Join();
 
     /**
-     * Send a control message until it is acknowledged; it takes the place of an earlier one.
+     * Send a control message until it is acknowledged; it replaces an earlier one.
      * @param header Its header; the sequence number is set here.
      * @param body Its body.
      * @param size Size of the body.
@@ -219,27 +220,26 @@ class CenterLink
 
     /**
      * Send a message to the center.
-     * @param header Its header, which is sealed here.
-     * @param payload What follows.
+     * @param header Its header, whose length and checksum are set here.
+     * @param payload The payload.
      * @param size Size of the payload.
      * @return the size of the message.
      */
     uint32_t Send(FederatedHeader& header, const uint8_t* payload, std::size_t size);
 
-    MessageEndpoint m_endpoint;      //!< Sockets.
-    Settings m_settings;             //!< Who speaks to whom.
-    Handlers m_handlers;             //!< What the owner is told.
-    bool m_running = false;          //!< Between start and end.
-    bool m_joined = false;           //!< The center knows the device.
-    bool m_leaving = false;          //!< The device leaves.
-    ConnectionId m_connection = 0;   //!< TCP.
-    uint32_t m_sequence = 0;         //!< Last sequence number of a control message: fewer than one
-                                     //!< a millisecond, so that the next life begins above.
-    uint32_t m_fragmentSequence = 0; //!< Last sequence number of a fragment.
-    bool m_granted = false;          //!< Whether a grant was ever received.
-    uint32_t m_lastGrant = 0;        //!< Its sequence number.
-    uint32_t m_lastRound = 0;        //!< Its round.
-    FederatedHeader m_control;       //!< The control message that waits for its acknowledgment.
+    MessageEndpoint m_endpoint;         //!< Sockets.
+    Settings m_settings;                //!< Device, center and protocol.
+    Handlers m_handlers;                //!< Callbacks of the owner.
+    bool m_running = false;             //!< Between start and end.
+    bool m_joined = false;              //!< The center knows the device.
+    bool m_leaving = false;             //!< The device leaves.
+    ConnectionId m_connection = 0;      //!< TCP.
+    uint32_t m_sequence = 0;            //!< Last sequence number of a control message.
+    uint32_t m_fragmentSequence = 0;    //!< Last sequence number of a fragment.
+    bool m_granted = false;             //!< Whether a grant was ever received.
+    uint32_t m_lastGrant = 0;           //!< Its sequence number.
+    uint32_t m_lastRound = 0;           //!< Its round.
+    FederatedHeader m_control;          //!< The control message that waits for its acknowledgment.
     std::vector<uint8_t> m_controlBody; //!< Its body.
     ControlRetry m_retry;               //!< Sends it.
     EventId m_openEvent;                //!< Connects again.

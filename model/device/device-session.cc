@@ -23,7 +23,7 @@ DeviceSession::GetLatestStart(bool usesPrevious, const Time& now, const Time& re
     {
         return latest;
     }
-    // To be in time for the slot, if the grant was received in time for that.
+    // Train before the slot begins, if the grant was received early enough.
     const Time inTime = m_terms.slotStart - m_terms.trainingTime;
     return std::min(latest, inTime > now ? inTime : now + repairDelay);
 }

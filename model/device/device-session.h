@@ -23,8 +23,8 @@ namespace ns3::federated
 {
 
 /**
- * @brief The part of a device in one round. All memory of the size of a model is here. It knows no
- * socket and no clock.
+ * @brief One round of a device. All memory of the size of a model is here. It uses no socket and no
+ clock.
  *
  * @verbatim
    RECEIVING --StartTraining--> TRAINING --StartWaiting--> WAITING --StartSending--> SENDING
@@ -33,7 +33,7 @@ namespace ns3::federated
 class DeviceSession
 {
   public:
-    /** Where a session stands. */
+    /** State of a session. */
     enum class Phase
     {
         RECEIVING, //!< The model is being received.
@@ -68,7 +68,7 @@ class DeviceSession
     /** @param terms What was granted. */
     explicit DeviceSession(const Terms& terms);
 
-    /** @return where the session stands. */
+    /** @return the state of the session. */
     Phase GetPhase() const
     {
         return m_phase;
@@ -81,15 +81,15 @@ class DeviceSession
     }
 
     /**
-     * @param usesPrevious Whether the device can do with what it received until its slot comes.
+     * @param usesPrevious Whether the device may train with an incomplete model.
      * @param now The time.
-     * @param repairDelay The least time that is left for the model then.
-     * @return when training has to begin at the latest; not after `now`: there is no time.
+     * @param repairDelay The least time to wait for the model in that case.
+     * @return when training has to begin at the latest; if that is not after `now`, it is too late.
      */
     Time GetLatestStart(bool usesPrevious, const Time& now, const Time& repairDelay) const;
 
     /**
-     * Take a fragment of the model.
+     * Add a fragment of the model.
      * @param header Its header.
      * @param payload Its coordinates.
      * @param now The time.
@@ -120,7 +120,7 @@ class DeviceSession
     /**
      * Begin to train.
      * @param update What to do; gets the model.
-     * @param previous Taken for what is missing of the model; d coordinates if something is.
+     * @param previous Values for missing coordinates of the model; d coordinates if any is missing.
      */
     void StartTraining(std::shared_ptr<LocalUpdate> update, const std::vector<float>& previous);
 
@@ -138,7 +138,7 @@ class DeviceSession
     void StartWaiting(std::size_t room, const Time& start);
 
     /**
-     * The slot has come.
+     * The slot begins.
      * @param now The time.
      */
     void StartSending(const Time& now);
@@ -167,7 +167,7 @@ class DeviceSession
     Time GetNextTime() const;
 
     /**
-     * The last fragment has left only now (TCP).
+     * The socket has accepted the last fragment only now (TCP).
      * @param now The time.
      */
     void SetLastSent(const Time& now);
@@ -183,8 +183,8 @@ class DeviceSession
 
   private:
     Terms m_terms;                         //!< What was granted.
-    Phase m_phase = Phase::RECEIVING;      //!< Where it stands.
-    FragmentAssembler m_model;             //!< What was received of the model.
+    Phase m_phase = Phase::RECEIVING;      //!< Its state.
+    FragmentAssembler m_model;             //!< The received part of the model.
     Time m_lastModelFragment;              //!< When the last fragment was received.
     std::shared_ptr<LocalUpdate> m_update; //!< The update.
     std::vector<Fragment> m_fragments;     //!< Of the update.

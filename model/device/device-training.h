@@ -13,8 +13,8 @@ namespace ns3::federated
 {
 
 /**
- * @brief Does the work of a device in a round, from the model that it received to the payload that
- * it sends, and answers later.
+ * @brief Computes the update of a device in a round, from the received model to the payload that is
+ * sent. The result is reported by a callback.
  */
 class DeviceTraining
 {
@@ -25,14 +25,15 @@ class DeviceTraining
     virtual ~DeviceTraining() = default;
 
     /**
-     * Begin; only one update at a time is worked on.
-     * @param update What to do. Not to be touched until `done` is called or Cancel() has returned.
+     * Begin; only one update at a time is computed.
+     * @param update Input and result. Not to be touched until `done` is called or Cancel() has
+     * returned.
      * @param duration Simulated time that training on local data takes.
      * @param done Called when the update is ready, in a later event.
      */
     virtual void Begin(std::shared_ptr<LocalUpdate> update, const Time& duration, Done done) = 0;
 
-    /** Give up; `done` is not called any more. */
+    /** Cancel the computation; `done` is not called. */
     virtual void Cancel() = 0;
 };
 

@@ -13,8 +13,8 @@ namespace ns3::federated
 {
 
 /**
- * @brief Trains on the samples of the device: on a thread of the LearningTask from the start, which
- * is waited for at the simulated end.
+ * @brief Trains on the samples of the device: on a thread of the LearningTask; the simulator waits
+ * for it at the simulated end.
  */
 class LocalTraining : public DeviceTraining
 {
@@ -31,7 +31,7 @@ class LocalTraining : public DeviceTraining
     void Finish();
 
     Ptr<LearningTask> m_task;        //!< What is learned.
-    bool m_isBusy = false;           //!< Whether an update is worked on.
+    bool m_isBusy = false;           //!< Whether an update is being computed.
     WorkerPool::Ticket m_ticket = 0; //!< Of the work.
     Done m_done;                     //!< Called when it is ready.
     EventId m_event;                 //!< The simulated end.

@@ -22,7 +22,7 @@ PrivacyAccountant::CanAfford(const PrivacyExpense& expense, const PrivacyLimit& 
     {
         return true;
     }
-    // A budget for n rounds is to last for n rounds, whatever rounding does.
+    // A budget for n rounds must last for n rounds despite rounding.
     constexpr double ROUNDING = 1e-9;
     PrivacyLedger ledger = m_ledger;
     ledger.Enter(expense.claim, expense.dimension, expense.samplingRate);

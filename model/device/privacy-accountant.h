@@ -12,7 +12,7 @@
 namespace ns3::federated
 {
 
-/** What one update spends. */
+/** Privacy cost of one update. */
 struct PrivacyExpense
 {
     PrivacyClaim claim;        //!< What is claimed about it.
@@ -20,18 +20,18 @@ struct PrivacyExpense
     double samplingRate = 1;   //!< Share of the device's samples in its batches.
 };
 
-/** The largest epsilon that a device gives away, all rounds together. */
+/** The largest epsilon that a device may spend, summed over all rounds. */
 struct PrivacyLimit
 {
     double epsilon = 0;                //!< 0 or infinite: no limit.
     PrivacyEpsilon of = EPSILON_BASIC; //!< Which epsilon.
 };
 
-/** @brief Keeps the ledger of a device, and says whether its budget allows another update. */
+/** @brief Keeps the ledger of a device, and checks whether its budget allows another update. */
 class PrivacyAccountant
 {
   public:
-    /** @return what was spent, in all lives of the device. */
+    /** @return the ledger, which includes the time before a restart of the device. */
     const PrivacyLedger& GetLedger() const
     {
         return m_ledger;
@@ -41,7 +41,7 @@ class PrivacyAccountant
     void SetDelta(double delta);
 
     /**
-     * @param expense What another update would spend.
+     * @param expense Cost of another update.
      * @param limit The budget.
      * @return whether the budget allows it.
      */
@@ -49,7 +49,7 @@ class PrivacyAccountant
 
     /**
      * Enter an update into the ledger.
-     * @param expense What it spends.
+     * @param expense Its cost.
      */
     void Spend(const PrivacyExpense& expense);
 

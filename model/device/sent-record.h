@@ -12,7 +12,7 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief What a device sent of an update.
+ * @brief The sent part of an update.
  */
 struct SentRecord
 {

@@ -59,7 +59,7 @@ ControlRetry::Try()
     if (m_schedule.retries != FOREVER && m_tries > m_schedule.retries)
     {
         m_active = false;
-        const auto giveUp = m_giveUp; // it may start this again
+        const auto giveUp = m_giveUp; // a copy: it may call Start()
         if (giveUp)
         {
             giveUp();
@@ -68,7 +68,7 @@ ControlRetry::Try()
     }
     ++m_tries;
     const uint32_t starts = m_starts;
-    const Send send = m_send; // likewise
+    const Send send = m_send; // a copy, likewise
     const Time passed = send();
     if (m_active && starts == m_starts && m_schedule.repeats)
     {

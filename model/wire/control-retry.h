@@ -38,13 +38,12 @@ class ControlRetry
         Ptr<UniformRandomVariable> jitter; //!< Makes each wait up to half longer, so that senders
                                            //!< that lost the same frame do not collide again; null:
                                            //!< waits are exact.
-        bool repeats = true;               //!< False where nothing is lost (TCP): sent once.
+        bool repeats = true;               //!< False over a reliable protocol (TCP): sent once.
     };
 
     /**
      * Send the message.
-     * @return how much of the next wait has passed already; 0 but for senders that only looked
-     * whether there is something to ask for.
+     * @return how much of the next wait has passed already; not 0 only if nothing had to be sent.
      */
     using Send = std::function<Time()>;
 
@@ -54,19 +53,18 @@ class ControlRetry
     ~ControlRetry();
 
     /**
-     * Begin; what was going on is given up without a word.
+     * Begin; an earlier message is abandoned, without a call of its giveUp.
      * @param schedule When to send again.
      * @param send Sends the message.
      * @param giveUp Called when all retries are used; may be empty.
-     * @param first Time until it is sent first; if there is none, it is sent before this function
-     * returns.
+     * @param first Time until it is first sent; 0: it is sent before this function returns.
      */
     void Start(const Schedule& schedule,
                Send send,
                std::function<void()> giveUp,
                const std::optional<Time>& first = std::nullopt);
 
-    /** End: the message was acknowledged, or is not needed any more. */
+    /** End: the message was acknowledged, or is no longer needed. */
     void Stop();
 
     /** @return whether a message waits for its acknowledgment, or to be sent. */
@@ -78,7 +76,7 @@ class ControlRetry
     /**
      * @param delay A time.
      * @param jitter Random numbers; null: none.
-     * @return up to one and a half times as much.
+     * @return the time plus a random part of up to half of it.
      */
     static Time Spread(const Time& delay, const Ptr<UniformRandomVariable>& jitter);
 
@@ -91,7 +89,7 @@ class ControlRetry
     std::function<void()> m_giveUp; //!< Called when all retries are used.
     bool m_active = false;          //!< Whether a message waits.
     uint32_t m_tries = 0;           //!< How often it was sent.
-    uint32_t m_starts = 0;          //!< Counts Start(): sending may lead to another one.
+    uint32_t m_starts = 0;          //!< Counts Start(), which m_send may call.
     EventId m_event;                //!< Sends it again.
 };
 

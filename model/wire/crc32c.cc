@@ -11,7 +11,7 @@
 
 #ifdef __x86_64__
 #include <immintrin.h>
-// Compiled for processors that have the instructions, whatever the rest is compiled for.
+// Compiled for processors with these instructions, even if the other files are not.
 #define HARDWARE __attribute__((target("sse4.2,pclmul")))
 #endif
 
@@ -60,7 +60,7 @@ MakeShifts()
 
 constexpr auto SHIFTS = MakeShifts();
 
-/** @return the product of a lane's checksum and the factor for the words behind the lane. */
+/** @return the product of a lane's checksum and the factor for the words after the lane. */
 HARDWARE uint64_t
 Shift(uint64_t crc, std::size_t words)
 {

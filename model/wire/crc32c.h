@@ -24,7 +24,7 @@ uint32_t Crc32c(const uint8_t* bytes, std::size_t count, uint32_t crc = 0);
 
 /**
  * @ingroup federated
- * Crc32c as computed where the processor does not help: the same value.
+ * Crc32c without special instructions: the same value.
  * @param bytes The bytes.
  * @param count How many.
  * @param crc Checksum of what came before them.

@@ -18,17 +18,17 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief Why a message that arrived was not used.
+ * @brief Why a received message was not used.
  */
 enum DropReason : uint8_t
 {
     DROP_MALFORMED,  //!< Not one of our messages, or fields that contradict each other.
     DROP_VERSION,    //!< Another version of the protocol.
     DROP_CHECKSUM,   //!< The checksum is wrong.
-    DROP_FOREIGN,    //!< The sender is not who it says it is, or not our center.
-    DROP_UNKNOWN,    //!< From or for a device that did not join, or must not.
+    DROP_FOREIGN,    //!< The address is not that of the claimed sender, or not our center's.
+    DROP_UNKNOWN,    //!< From or for a device that has not joined, or must not join.
     DROP_UNEXPECTED, //!< A type of message that this side does not receive, or not now.
-    DROP_UNSELECTED, //!< The device does not take part in the round.
+    DROP_UNSELECTED, //!< The device is not selected in the round.
     DROP_OLD,        //!< Of an earlier round, or already outdated.
     DROP_LATE,       //!< Of this round, but after its end.
     DROP_DUPLICATE,  //!< It was received before.
@@ -51,21 +51,21 @@ const char* GetDropReasonName(DropReason reason);
 
 /**
  * @ingroup federated
- * @param result What reading a message found.
+ * @param result Result of reading a message.
  * @return why it is dropped, if it is.
  */
 std::optional<DropReason> GetDropReason(FederatedHeader::ReadResult result);
 
 /**
  * @ingroup federated
- * @param result What became of a fragment.
+ * @param result Result of adding a fragment.
  * @return why it is dropped, if it is.
  */
 std::optional<DropReason> GetDropReason(federated::FragmentAssembler::Result result);
 
 /**
  * @ingroup federated
- * @brief Counts what was dropped, by reason.
+ * @brief Numbers of dropped messages, by reason.
  */
 using DropCounters = std::array<uint64_t, DROP_REASONS>;
 
@@ -73,7 +73,7 @@ using DropCounters = std::array<uint64_t, DROP_REASONS>;
  * @ingroup federated
  * TracedCallback signature of the trace source Drop of both applications.
  * @param reason Why the message was dropped.
- * @param from Where it came from.
+ * @param from Address of its sender.
  * @param size Its size in bytes.
  */
 using DropTracedCallback = void (*)(DropReason reason, const Address& from, uint32_t size);

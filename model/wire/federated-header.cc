@@ -18,7 +18,7 @@ NS_OBJECT_ENSURE_REGISTERED(FederatedHeader);
 namespace
 {
 
-// Where the fields stand.
+// Offsets of the fields.
 constexpr std::size_t AT_VERSION = 2;
 constexpr std::size_t AT_TYPE = 3;
 constexpr std::size_t AT_SEQUENCE = 4;
@@ -42,7 +42,7 @@ HasMagic(const uint8_t* bytes)
     return bytes[0] == 'F' && bytes[1] == 'L';
 }
 
-/** @return the checksum of a message, whatever stands in its checksum field. */
+/** @return the checksum of a message; its checksum field is ignored. */
 uint32_t
 GetChecksum(const uint8_t* message, std::size_t size)
 {

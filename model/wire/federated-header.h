@@ -46,13 +46,13 @@ namespace ns3
    |                           payload ...
    @endverbatim
  *
- * The first interval begins at the coordinate `first`, each further one where the one before it
- * ended, and the last ends at first + coordinates. The payload of a model or update is a part of
- * what BitPacker or the floats of a Quantizer give, least significant byte first; that of other
- * messages is a body of message-bodies.h.
+ * The first interval begins at the coordinate `first`, each further one at the end of the previous
+ one, and the last ends at first + coordinates. The payload of a model or update is a part of the
+ output of BitPacker or of a Quantizer's floats, least significant byte first; that of other
+ messages is a body of message-bodies.h.
  *
- * A header is its fields. One object that is used again and again keeps the memory of its
- * intervals, so that reading and writing do not allocate.
+ * An object that is used repeatedly keeps the memory of its intervals, so that reading and writing
+ do not allocate.
  */
 class FederatedHeader : public Header
 {
@@ -63,28 +63,28 @@ class FederatedHeader : public Header
         JOIN = 1, //!< A device joins (JoinBody).
         LEAVE,    //!< A device leaves.
         GRANT,    //!< The center selects a device for a round (GrantBody).
-        ACK,      //!< A control message came (AckBody).
+        ACK,      //!< A control message was received (AckBody).
         MODEL,    //!< A fragment of the model, the same for every device.
         UPDATE,   //!< A fragment of a device's update.
-        REPAIR,   //!< A device lacks fragments of the model (RepairBody).
-        DONE,     //!< A device is through with a round (DoneBody).
+        REPAIR,   //!< A device requests missing fragments of the model (RepairBody).
+        DONE,     //!< A device has finished a round (DoneBody).
     };
 
-    /** What Read found. */
+    /** Result of Read. */
     enum ReadResult
     {
         READ_OK,        //!< A message.
         READ_MALFORMED, //!< Not our protocol, or fields that contradict each other.
-        READ_VERSION,   //!< A version that we do not speak.
+        READ_VERSION,   //!< A version that is not supported.
         READ_CHECKSUM,  //!< The checksum is wrong: damaged or tampered with.
     };
 
-    static constexpr uint8_t ENCRYPTED = 255;           //!< Where the type stands: MessageCipher.
-    static constexpr uint8_t VERSION = 1;               //!< Of the protocol.
-    static constexpr std::size_t FIXED_SIZE = 44;       //!< Bytes without intervals.
-    static constexpr std::size_t INTERVAL_SIZE = 12;    //!< Bytes an interval.
-    static constexpr std::size_t MAX_INTERVALS = 255;   //!< In one header.
-    static constexpr std::size_t MAX_PAYLOAD = 0xffff;  //!< Bytes that may follow a header.
+    static constexpr uint8_t ENCRYPTED = 255;          //!< In the place of the type: MessageCipher.
+    static constexpr uint8_t VERSION = 1;              //!< Of the protocol.
+    static constexpr std::size_t FIXED_SIZE = 44;      //!< Bytes without intervals.
+    static constexpr std::size_t INTERVAL_SIZE = 12;   //!< Bytes an interval.
+    static constexpr std::size_t MAX_INTERVALS = 255;  //!< In one header.
+    static constexpr std::size_t MAX_PAYLOAD = 0xffff; //!< Bytes that may follow a header.
     static constexpr uint32_t ALL_DEVICES = 0xffffffff; //!< The device of a model's messages.
 
     /** @return the TypeId. */
@@ -92,14 +92,14 @@ class FederatedHeader : public Header
 
     /**
      * @param type Any number.
-     * @return the type's name in lower case, "unknown" where there is none.
+     * @return the type's name in lower case, "unknown" if there is none.
      */
     static const char* GetTypeName(uint8_t type);
 
     /**
-     * @param message The bytes of a message, or of anything.
+     * @param message Any bytes.
      * @param size How many.
-     * @return what type it says it has, without reading the rest; 0 if it is too short.
+     * @return its type field, without a check of the rest; 0 if it is too short.
      */
     static uint8_t PeekType(const uint8_t* message, std::size_t size)
     {
@@ -126,12 +126,12 @@ class FederatedHeader : public Header
     void Write(uint8_t* bytes) const;
 
     /**
-     * Read and check a whole message. It may be any bytes. The checksum is checked before what it
-     * covers, so that a message that was tampered with is reported as such. The payload of a
-     * message that is accepted begins at GetSize() and ends with the message.
+     * Read and check a whole message, which may be any bytes. The checksum is checked before the
+     * fields that it covers, so that a damaged message is reported as READ_CHECKSUM. The payload of
+     * an accepted message begins at GetSize() and ends with the message.
      * @param message Header and payload.
      * @param size Their bytes.
-     * @return whether it is a message; if not, the fields are worthless.
+     * @return whether it is a message; if not, the fields must not be used.
      */
     ReadResult Read(const uint8_t* message, std::size_t size);
 
@@ -147,9 +147,11 @@ class FederatedHeader : public Header
     void Serialize(Buffer::Iterator start) const override;
 
     /**
-     * Read the fields alone. They may be anything: ask IsValid() next. The checksum is Read's work.
+     * Read the fields only. They may have any values: call IsValid() next. Read() checks the
+     * checksum.
      * @param start Where the header starts.
-     * @return the bytes read; 0, and a header that is not valid, if they are too few or not ours.
+     * @return the bytes read; 0, and a header that is not valid, if they are too few or of another
+     * protocol.
      */
     uint32_t Deserialize(Buffer::Iterator start) override;
     void Print(std::ostream& os) const override;
@@ -158,13 +160,13 @@ class FederatedHeader : public Header
     uint32_t sequence = 0;                //!< Counts the sender's messages (a device's fragments
                                           //!< apart from the others); an ACK repeats it.
     uint32_t round = 0;                   //!< Round that the message is about.
-    uint32_t device = 0;                  //!< Device that sends, or is meant.
+    uint32_t device = 0;                  //!< Device that sends or receives.
     uint32_t fragment = 0;                //!< Index of the fragment.
     uint32_t fragments = 0;               //!< Number of fragments of the whole.
     uint32_t first = 0;                   //!< First coordinate.
     uint32_t coordinates = 0;             //!< Number of coordinates.
     uint8_t bits = 0;                     //!< Bits of a coordinate: 1 to 16, or 32 for floats.
-    std::vector<IntervalRange> intervals; //!< That the fragment touches, clipped to it.
+    std::vector<IntervalRange> intervals; //!< Those that overlap the fragment, clipped to it.
     uint16_t payloadLength = 0;           //!< Bytes of the payload.
     float distortion = std::numeric_limits<float>::quiet_NaN(); //!< Expected squared error of a
                                                                 //!< coordinate; NaN: not reported.
@@ -172,7 +174,7 @@ class FederatedHeader : public Header
 
   private:
     /**
-     * Read the part that every header has.
+     * Read the fixed part of a header.
      * @param bytes FIXED_SIZE bytes.
      * @return how many intervals follow.
      */

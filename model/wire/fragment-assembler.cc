@@ -72,7 +72,7 @@ FragmentAssembler::Accept(const FederatedHeader& header, const uint8_t* payload)
         return DUPLICATE;
     }
     const CoordinateRange range{header.first, std::size_t{header.first} + header.coordinates};
-    // The range behind this one; in order, there is none.
+    // The range after this one; there is none if fragments are received in order.
     auto next = m_ranges.end();
     if (!m_ranges.empty() && m_ranges.back().end > range.begin)
     {
@@ -150,8 +150,7 @@ FragmentAssembler::AddIntervals(const FederatedHeader& header)
              m_intervals.begin();
     }
     m_intervals.insert(m_intervals.begin() + at, added.begin(), added.end());
-    // Join equal neighbors, from the one before the first that was added to the one behind the
-    // last.
+    // Join equal neighbors, from the one before the first added interval to the one after the last.
     const auto begin = m_intervals.begin() + (at > 0 ? at - 1 : 0);
     const auto end = m_intervals.begin() + std::min(at + added.size() + 1, m_intervals.size());
     auto last = begin;

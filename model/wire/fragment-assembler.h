@@ -19,21 +19,22 @@ namespace ns3::federated
 
 /**
  * @ingroup federated
- * @brief Puts the fragments of a model or of an update together, and knows which coordinates came.
+ * @brief Reassembles the fragments of a model or of an update, and records which coordinates were
+ * received.
  *
- * Fragments may come in any order, twice, or never; in order, each costs the same. What it
- * allocates follows from the dimension that its owner gave, never from a header, and nothing is
+ * Fragments may be received in any order, twice, or never; in order, each takes constant time. The
+ * allocated memory follows from the owner's dimension, never from a header, and nothing is
  * allocated before the first fragment was accepted.
  */
 class FragmentAssembler
 {
   public:
-    /** What became of a fragment. */
+    /** Result of Accept(). */
     enum Result
     {
-        ACCEPTED,   //!< Its coordinates are there now.
-        DUPLICATE,  //!< It came before.
-        INVALID,    //!< It does not fit the dimension, the bits or what came before.
+        ACCEPTED,   //!< Its coordinates were stored.
+        DUPLICATE,  //!< It was received before.
+        INVALID,    //!< It does not fit the dimension, the bits or earlier fragments.
         NOT_FINITE, //!< It has a float that is infinite or NaN.
     };
 
@@ -44,14 +45,14 @@ class FragmentAssembler
     FragmentAssembler(std::size_t dimension, unsigned bits);
 
     /**
-     * Take a fragment. Whether round and device are the right ones is the caller's question.
+     * Add a fragment. The caller has checked its round and device.
      * @param header Its header.
      * @param payload header.payloadLength bytes.
-     * @return what became of it.
+     * @return whether it was accepted, or why not.
      */
     Result Accept(const FederatedHeader& header, const uint8_t* payload);
 
-    /** @return whether all coordinates came. */
+    /** @return whether all coordinates were received. */
     bool IsComplete() const
     {
         return m_coordinates == m_dimension;
@@ -77,7 +78,7 @@ class FragmentAssembler
     std::vector<std::pair<uint32_t, uint32_t>> GetMissing(std::size_t maxRanges,
                                                           uint32_t expected = 0) const;
 
-    /** @return the bytes of the whole payload, zero where nothing came. */
+    /** @return the bytes of the whole payload, zero where nothing was received. */
     const uint8_t* GetPayload() const
     {
         return reinterpret_cast<const uint8_t*>(m_words.data());
@@ -95,13 +96,13 @@ class FragmentAssembler
         return m_distortion;
     }
 
-    /** @return the coordinates that came: ascending, neither overlapping nor touching. */
+    /** @return the received coordinates: ascending, neither overlapping nor adjacent. */
     const std::vector<CoordinateRange>& GetRanges() const
     {
         return m_ranges;
     }
 
-    /** @return the intervals of what came: ascending; neighbors with equal ends are one. */
+    /** @return the intervals of the received coordinates: ascending; equal neighbors are merged. */
     const std::vector<IntervalRange>& GetIntervals() const
     {
         return m_intervals;
@@ -111,8 +112,8 @@ class FragmentAssembler
     PackedUpdate GetPacked() const;
 
     /**
-     * Take a model of floats out.
-     * @return the coordinates, zero where nothing came. This object is as new afterwards.
+     * Move a model of floats out.
+     * @return the coordinates, zero where nothing was received. This object is empty afterwards.
      */
     std::vector<float> TakeModel();
 
@@ -124,7 +125,7 @@ class FragmentAssembler
     bool Fits(const FederatedHeader& header) const;
 
     /**
-     * @param header Header of a fragment, whose intervals become part of what came.
+     * @param header Header of a fragment, whose intervals are added.
      */
     void AddIntervals(const FederatedHeader& header);
 
@@ -132,11 +133,11 @@ class FragmentAssembler
     unsigned m_bits;               //!< Bits of a coordinate.
     uint32_t m_fragments = 0;      //!< Number of fragments, once one was accepted.
     uint32_t m_received = 0;       //!< Fragments accepted.
-    std::size_t m_coordinates = 0; //!< Coordinates that came.
+    std::size_t m_coordinates = 0; //!< Coordinates received.
     std::vector<bool> m_has;       //!< Which fragments were accepted.
     std::vector<float> m_words;    //!< The bytes of the whole payload, in a place for floats.
-    std::vector<CoordinateRange> m_ranges;                        //!< Coordinates that came.
-    std::vector<IntervalRange> m_intervals;                       //!< Intervals of what came.
+    std::vector<CoordinateRange> m_ranges;                        //!< Coordinates received.
+    std::vector<IntervalRange> m_intervals;                       //!< Their intervals.
     float m_distortion = std::numeric_limits<float>::quiet_NaN(); //!< As reported.
 };
 

@@ -15,7 +15,7 @@ namespace
 {
 
 /**
- * Choose how far a fragment reaches.
+ * Choose the end of a fragment.
  * @param unit Coordinates after which a byte ends.
  * @param [in,out] fragment Its begin and firstInterval are set; the rest is set here, end to begin
  * if nothing fits.

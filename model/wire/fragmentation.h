@@ -18,7 +18,7 @@ namespace ns3::federated
 /**
  * @ingroup federated
  * @brief The coordinates of a model or update that one message carries. The first of them starts a
- * byte of the whole payload, so that a fragment is a piece of it as it stands.
+ * byte of the whole payload, so that a fragment can be copied from it without shifting bits.
  */
 struct Fragment
 {
@@ -59,7 +59,7 @@ struct Fragment
 
 /**
  * @ingroup federated
- * Cut a model or update into as few messages as filling one after the other gives.
+ * Cut a model or update into messages, each filled as far as possible.
  *
  * With levels of a width that does not divide eight, a fragment must hold up to eight coordinates.
  * 100 bytes are enough for them if intervals have at least four coordinates each.
@@ -84,7 +84,7 @@ std::size_t GetMessagesSize(const std::vector<Fragment>& fragments, unsigned bit
 
 /**
  * @ingroup federated
- * Set the fields of a header that say what a fragment is: fragment, fragments, first, coordinates,
+ * Set the fields of a header that describe a fragment: fragment, fragments, first, coordinates,
  * bits and intervals.
  * @param fragment The fragment.
  * @param index Which one it is.

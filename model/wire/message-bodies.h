@@ -12,8 +12,8 @@
  * @file
  * @ingroup federated
  * The payloads of control messages (those of models and updates are coordinates). Numbers are in
- * network byte order, in the order of the members. Read can be given any bytes and says whether
- * they are such a body; if not, what it gave is worthless. A LEAVE has no body.
+ * network byte order, in the order of the members. Read accepts any bytes and returns whether they
+ * are such a body; if not, its output must not be used. A LEAVE has no body.
  */
 
 namespace ns3
@@ -21,7 +21,7 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief What a device tells about itself in a JOIN. The header's bits are its resolution.
+ * @brief What a device reports about itself in a JOIN. The header's bits are its resolution.
  */
 struct JoinBody
 {
@@ -122,7 +122,7 @@ struct RepairBody
 
 /**
  * @ingroup federated
- * @brief How a round went for a device that was granted a slot.
+ * @brief Outcome of a round for a device that was granted a slot.
  */
 enum RoundOutcome : uint8_t
 {

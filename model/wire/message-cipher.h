@@ -21,10 +21,10 @@ namespace ns3::federated
  * @brief Encrypts whole messages, header and payload, under a key that a center shares with all its
  * devices.
  *
- * It stands for the confidentiality of a real protocol in a simulation, and is none: ChaCha has 8
- * rounds instead of 20, nobody exchanges keys, every device can read every other one, and nothing
- * is authenticated (the checksum inside only finds wrong keys and damage). One key is for one
- * federation in one run.
+ * It models the confidentiality of a real protocol in a simulation, but is not secure: ChaCha has 8
+ rounds instead of 20, keys are not exchanged, every device can read the messages of every other
+ one, and nothing is authenticated (the checksum inside only detects wrong keys and damage). One key
+ is for one federation in one run.
  *
  * @verbatim
     0                   1                   2                   3
@@ -40,11 +40,10 @@ namespace ns3::federated
    @endverbatim
  *
  * (The three bytes that all messages begin with are not sent twice.)
- * In the clear is what it takes to find the key stream: sender and number are the nonce. A sender
- * never uses a number twice, neither for another message nor for the same one once more: they
- * ascend, are not below the time in nanoseconds, and go on from there when the sender starts again.
- * (Its successor under the same identifier begins above, unless a burst of messages at the end of
- * the first life was larger than the nanoseconds until the next one.)
+ * The nonce (sender and number), which determines the key stream, is sent in the clear. A sender
+ never uses a number twice, not even for a retransmission: numbers ascend and are not below the time
+ in nanoseconds. A restarted sender with the same identifier therefore begins above its earlier
+ numbers, unless it sent more messages before it stopped than nanoseconds passed until the restart.
  */
 class MessageCipher
 {
@@ -55,9 +54,9 @@ class MessageCipher
     static constexpr std::size_t MAX_KEY = 32;                       //!< Bytes of a key.
 
     /**
-     * @param message The bytes of a message, or of anything.
+     * @param message Any bytes.
      * @param size How many.
-     * @return whether it says that it is encrypted.
+     * @return whether it is marked as encrypted.
      */
     static bool IsEncrypted(const uint8_t* message, std::size_t size)
     {
@@ -67,7 +66,7 @@ class MessageCipher
 
     /**
      * @param key The key, at most MAX_KEY bytes, used as they are; empty: nothing is encrypted.
-     * @param sender Who encrypts.
+     * @param sender Identifier of the sender.
      */
     void Start(const std::string& key, uint32_t sender);
 
@@ -86,20 +85,21 @@ class MessageCipher
     /**
      * @param message A message with its header, at most MessageStream::MAX_MESSAGE - OVERHEAD
      * bytes.
-     * @return the same, encrypted under a number of its own.
+     * @return the same, encrypted with a new number.
      */
     Ptr<Packet> Encrypt(const Ptr<const Packet>& message);
 
     /**
      * @param [in,out] message Any bytes; on success the message, which stays until the next call.
      * @param [in,out] size How many.
-     * @return whether it was encrypted; under which key only its checksum tells.
+     * @return whether it was marked as encrypted; a wrong key is detected only by the checksum
+     * inside.
      */
     bool Decrypt(const uint8_t*& message, uint32_t& size);
 
   private:
     /**
-     * @param nonce Sender and number, as they stand in the message.
+     * @param nonce Sender and number, in the byte order of the message.
      * @param bytes What is encrypted or decrypted.
      * @param size How many.
      */
@@ -107,9 +107,9 @@ class MessageCipher
 
     bool m_isOn = false;               //!< Whether there is a key.
     std::array<uint32_t, 8> m_key{};   //!< The key.
-    uint32_t m_sender = 0;             //!< Who encrypts.
+    uint32_t m_sender = 0;             //!< Identifier of the sender.
     uint64_t m_number = 0;             //!< Of the last message.
-    std::vector<uint8_t> m_bytes;      //!< The message that is worked on.
+    std::vector<uint8_t> m_bytes;      //!< The message that is being encrypted or decrypted.
     std::vector<uint32_t> m_keyStream; //!< For it.
 };
 

@@ -17,7 +17,7 @@ NS_LOG_COMPONENT_DEFINE("MessageEndpoint");
 namespace
 {
 
-constexpr uint32_t MAX_STRANGERS = 16; // connections of one address that nobody joined over
+constexpr uint32_t MAX_STRANGERS = 16; // connections of one address without a joined device
 
 } // namespace
 
@@ -130,7 +130,7 @@ MessageEndpoint::Close()
     {
         streams.push_back(connection.stream);
     }
-    // In the order of their addresses, which does not depend on who connected first.
+    // In the order of their addresses, which does not depend on the order of connecting.
     std::sort(streams.begin(),
               streams.end(),
               [](const auto& a, const auto& b)
@@ -237,7 +237,7 @@ MessageEndpoint::Claim(ConnectionId connection)
 void
 MessageEndpoint::RemoveConnection(ConnectionId connection)
 {
-    Claim(connection); // it does not count as a stranger's any more
+    Claim(connection); // it no longer counts as a stranger's
     m_connections.erase(connection);
 }
 
@@ -319,7 +319,7 @@ MessageEndpoint::HandleDatagrams(Ptr<Socket> socket)
             continue;
         }
         uint8_t message[MessageStream::MAX_MESSAGE];
-        // One that is larger still (over IPv6) is cut, and found to be malformed.
+        // A larger one (over IPv6) is truncated, and dropped as malformed.
         const uint32_t copied = packet->CopyData(message, sizeof(message));
         Receive(message, copied, from, 0, packet->GetUid());
         if (!m_socket)

@@ -29,7 +29,7 @@
 namespace ns3::federated
 {
 
-/** A message that was received: its checksum is right and its fields make sense together. */
+/** A received message whose checksum is right and whose fields are consistent. */
 struct ReceivedMessage
 {
     const FederatedHeader& header; //!< Its header.
@@ -40,28 +40,28 @@ struct ReceivedMessage
 };
 
 /**
- * @brief The sockets of a center or a device: messages go out and come in over UDP, over a group
- * address, or over TCP connections, sealed and encrypted; what cannot be used is dropped, counted
- * and traced.
+ * @brief The sockets of a center or a device. Messages are sent and received over UDP, over a group
+ * address, or over TCP connections, with a checksum and optionally encrypted. Messages that cannot
+ * be used are dropped, counted and traced.
  *
- * A center listens (Listen), a device speaks to one center (Connect). Over TCP a message goes over
- * the connection that its peer names. A connection belongs to a stranger until the owner claims it
- * for a device that joined; the strangers of one address are limited in number.
+ * A center listens (Listen), a device has one center (Connect). Over TCP a message is sent over the
+ * connection that its peer names. A connection belongs to a stranger until the owner claims it for
+ * a device that joined; the number of strangers of one address is limited.
  */
 class MessageEndpoint
 {
   public:
-    /** What the owner is told. */
+    /** Callbacks of the owner. */
     struct Handlers
     {
         /** A message was received. @return why it is dropped, if it is. */
         std::function<std::optional<DropReason>(const ReceivedMessage&)> message;
-        /** Look at the type of a message before it is read; may be empty. @return why it is
+        /** Check the type of a message before it is read; may be empty. @return why it is
             dropped, if it is. */
         std::function<std::optional<DropReason>(uint8_t type)> screen;
-        /** The connection to the center is there. */
+        /** The connection to the center is established. */
         std::function<void(ConnectionId)> connected;
-        /** A connection ended, or could not be made (0). */
+        /** A connection ended, or could not be established (0). */
         std::function<void(ConnectionId)> closed;
     };
 
@@ -80,7 +80,7 @@ class MessageEndpoint
      * @param protocol Socket factory of UDP or TCP.
      * @param key Encryption key; empty: none.
      * @param sender Identifier of the sender.
-     * @param handlers What the owner is told.
+     * @param handlers Callbacks of the owner.
      */
     void SetUp(const Ptr<Node>& node,
                TypeId protocol,
@@ -91,16 +91,16 @@ class MessageEndpoint
     /**
      * Receive on an address, and over TCP accept connections.
      * @param local Address and port.
-     * @param group All messages go there (UDP), if it is valid; a broadcast address will do.
+     * @param group Destination of all messages (UDP), if it is valid; may be a broadcast address.
      * @return whether the address could be bound.
      */
     [[nodiscard]] bool Listen(const Address& local, const Address& group);
 
     /**
-     * Speak to one center, from which alone messages are taken.
+     * Connect to one center; messages of other senders are dropped.
      * @param center Its address and port.
      * @param local Where to receive; any free port if it is not valid.
-     * @param group All messages go there instead (UDP), if it is valid.
+     * @param group Destination of all messages instead (UDP), if it is valid.
      * @return whether the address could be bound. Over TCP, Handlers::connected or closed follows.
      */
     [[nodiscard]] bool Connect(const SocketAddress& center,
@@ -108,16 +108,16 @@ class MessageEndpoint
                                const SocketAddress& group);
 
     /**
-     * Receive the messages to a multicast group, too (UDP).
+     * Also receive the messages to a multicast group (UDP).
      * @param group Address and port of the group.
      * @return whether the address could be bound.
      */
     [[nodiscard]] bool JoinGroup(const SocketAddress& group);
 
-    /** Close all sockets and connections; the owner is not told. */
+    /** Close all sockets and connections, without a callback. */
     void Close();
 
-    /** Let go of all connections without a word: the layers below are being disposed of. */
+    /** Release all connections without sending: the layers below are being disposed of. */
     void Abandon();
 
     /** @return whether the protocol is TCP. */
@@ -128,8 +128,8 @@ class MessageEndpoint
 
     /**
      * Make a message.
-     * @param header Its header, which is sealed here.
-     * @param payload What follows.
+     * @param header Its header, whose length and checksum are set here.
+     * @param payload The payload.
      * @param size Size of the payload.
      * @return the message, encrypted if there is a key.
      */
@@ -137,13 +137,13 @@ class MessageEndpoint
 
     /**
      * Send a message.
-     * @param peer Where to; a device has one peer and need not name it.
+     * @param peer The destination; a device, which has one peer, may leave it empty.
      * @param message The message.
      */
     void Send(const MessagePeer& peer, const Ptr<Packet>& message);
 
     /**
-     * Send a message to an address over UDP, whatever the group address is.
+     * Send a message to an address over UDP, even if there is a group address.
      * @param address Address and port.
      * @param message The message.
      */
@@ -158,7 +158,7 @@ class MessageEndpoint
         return fragmentSize - m_cipher.GetOverhead();
     }
 
-    /** @return by how many bytes encryption makes a message longer. */
+    /** @return the bytes that encryption adds to a message. */
     uint32_t GetOverhead() const
     {
         return m_cipher.GetOverhead();
@@ -171,14 +171,14 @@ class MessageEndpoint
     void Claim(ConnectionId connection);
 
     /**
-     * End a connection; the owner is not told.
+     * End a connection, without a callback.
      * @param connection The connection, 0 or one that has ended.
      */
     void Disconnect(ConnectionId connection);
 
     /**
      * @param connection A connection.
-     * @return messages that wait for the socket.
+     * @return the number of messages that wait for the socket.
      */
     std::size_t GetWaiting(ConnectionId connection) const;
 
@@ -190,7 +190,7 @@ class MessageEndpoint
 
     /**
      * @param connection A connection.
-     * @param drained Called once, when the socket has taken all that waits now.
+     * @param drained Called once, when the socket has accepted all messages that wait now.
      */
     void SetDrained(ConnectionId connection, std::function<void()> drained);
 
@@ -202,13 +202,13 @@ class MessageEndpoint
      */
     void Drop(DropReason reason, const Address& from, uint32_t size);
 
-    /** @return what was dropped since the endpoint was made. */
+    /** @return the numbers of messages dropped since the endpoint was constructed. */
     const DropCounters& GetDrops() const
     {
         return m_drops;
     }
 
-    /** @return what was dropped since the last call. */
+    /** @return the numbers of messages dropped since the last call. */
     DropCounters TakeDrops();
 
   private:
@@ -238,7 +238,7 @@ class MessageEndpoint
      * Whether to accept a TCP connection.
      * @param socket The listening socket.
      * @param from The other end.
-     * @return whether its address does not have too many that nobody joined over.
+     * @return whether its address does not have too many connections without a joined device.
      */
     bool HandleRequest(Ptr<Socket> socket, const Address& from);
 
@@ -250,13 +250,13 @@ class MessageEndpoint
     void HandleAccept(Ptr<Socket> socket, const Address& from);
 
     /**
-     * The TCP connection to the center is there.
+     * The TCP connection to the center is established.
      * @param socket The socket.
      */
     void HandleConnected(Ptr<Socket> socket);
 
     /**
-     * The TCP connection to the center could not be made.
+     * The TCP connection to the center could not be established.
      * @param socket The socket.
      */
     void HandleNotConnected(Ptr<Socket> socket);
@@ -268,13 +268,13 @@ class MessageEndpoint
     void HandleClosed(Ptr<MessageStream> stream);
 
     /**
-     * What was received over TCP were no messages.
+     * The data received over TCP were not messages.
      * @param stream The stream.
      */
     void HandleGarbage(Ptr<MessageStream> stream);
 
     /**
-     * The socket has taken all that waited.
+     * The socket has accepted all waiting messages.
      * @param stream The stream.
      */
     void HandleDrained(Ptr<MessageStream> stream);
@@ -294,7 +294,7 @@ class MessageEndpoint
     void HandleStreamMessage(Ptr<MessageStream> stream, const uint8_t* message, uint32_t size);
 
     /**
-     * Decrypt, read and hand on a message.
+     * Decrypt, read and deliver a message.
      * @param message Any bytes.
      * @param size How many.
      * @param from Their sender.
@@ -312,22 +312,21 @@ class MessageEndpoint
     Ptr<Node> m_node;          //!< The node of the sockets.
     TypeId m_protocol;         //!< Socket factory.
     bool m_isTcp = false;      //!< Whether it is that of TCP.
-    Handlers m_handlers;       //!< What the owner is told.
+    Handlers m_handlers;       //!< Callbacks of the owner.
     uint32_t m_sender = 0;     //!< Identifier of the sender.
     MessageCipher m_cipher;    //!< Encrypts, if there is a key.
     bool m_listens = false;    //!< A center; else a device.
     SocketAddress m_center;    //!< The center, for a device.
-    Address m_centerAddress;   //!< The same, as sockets give it: the quick comparison.
-    Address m_group;           //!< Where a center sends everything (UDP); none if invalid.
+    Address m_centerAddress;   //!< The same as a raw address, for a quick comparison.
+    Address m_group;           //!< Destination of all messages (UDP); none if invalid.
     Ptr<Socket> m_socket;      //!< UDP; over TCP, listens or is being connected.
-    Ptr<Socket> m_groupSocket; //!< UDP, for what is sent to a multicast group.
+    Ptr<Socket> m_groupSocket; //!< UDP, receives messages to a multicast group.
     std::map<ConnectionId, Connection> m_connections; //!< TCP.
     ConnectionId m_lastConnection = 0;                //!< Number of the newest connection.
-    std::map<Address, uint32_t> m_strangers; //!< Connections of an IP address that nobody joined
-                                             //!< over.
-    FederatedHeader m_received;              //!< Header of the message that is being read.
-    DropCounters m_drops{};                  //!< What was dropped.
-    DropCounters m_taken{};                  //!< What TakeDrops() has told.
+    std::map<Address, uint32_t> m_strangers;          //!< Unclaimed connections of an IP address.
+    FederatedHeader m_received;                       //!< Header of the message that is being read.
+    DropCounters m_drops{};                           //!< Dropped messages.
+    DropCounters m_taken{};                           //!< Those that TakeDrops() has returned.
 };
 
 } // namespace ns3::federated

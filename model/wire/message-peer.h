@@ -10,13 +10,13 @@
 namespace ns3::federated
 {
 
-/** Names a TCP connection of an endpoint; 0 stands for none, as over UDP. */
+/** Identifies a TCP connection of an endpoint; 0: none, as over UDP. */
 using ConnectionId = uint32_t;
 
-/** Where a message goes to. */
+/** Destination of a message. */
 struct MessagePeer
 {
-    Address address;             //!< As sockets take it; not used over a connection.
+    Address address;             //!< Argument of Socket::SendTo; not used over a connection.
     ConnectionId connection = 0; //!< The connection, if there is one.
 };
 

@@ -19,7 +19,7 @@ namespace
 
 constexpr uint32_t LENGTH_SIZE = 4; // bytes of the length before a message
 constexpr uint32_t SEGMENT_SIZE =
-    1448; // what remains of 1500 bytes behind IPv4, TCP and timestamps
+    1448; // 1500 bytes minus the headers of IPv4 and TCP with timestamps
 
 } // namespace
 
@@ -104,7 +104,7 @@ MessageStream::Abandon()
 void
 MessageStream::Write()
 {
-    Ptr<MessageStream> self(this); // a callback may let go of this stream
+    Ptr<MessageStream> self(this); // a callback may release this stream
     while (m_socket && !m_waiting.empty())
     {
         const uint32_t size = m_waiting.front()->GetSize();
@@ -121,7 +121,7 @@ MessageStream::Write()
         m_waiting.pop_front();
         if (m_socket->Send(frame) < 0)
         {
-            NS_LOG_WARN("The connection takes no more data");
+            NS_LOG_WARN("The socket accepts no more data");
             return;
         }
     }

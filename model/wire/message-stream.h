@@ -20,19 +20,20 @@ namespace ns3::federated
 
 /**
  * @ingroup federated
- * @brief Messages over one TCP connection, each behind its length (32 bits, network byte order).
+ * @brief Messages over one TCP connection, each preceded by its length (32 bits, network byte
+ * order).
  *
- * What is sent waits here, not in the socket, until the socket has room for a whole message: so a
- * message is never cut, and what waits can be discarded. What is received is handed on message by
- * message; a length that no message can have ends the connection, because nothing behind it can be
- * understood.
+ * Messages wait here, not in the socket, until the socket has room for a whole message: so a
+ * message is never cut, and waiting messages can be discarded. Received data is delivered message
+ * by message; a length that no message can have ends the connection, because the data after it
+ * cannot be parsed.
  */
 class MessageStream : public SimpleRefCount<MessageStream>
 {
   public:
     static constexpr uint32_t MAX_MESSAGE = 65507; //!< As large as a message over UDP.
 
-    /** A message came; valid during the call. */
+    /** A message was received; valid during the call. */
     using MessageCallback = Callback<void, Ptr<MessageStream>, const uint8_t*, uint32_t>;
     /** Something happened to the stream. */
     using EventCallback = Callback<void, Ptr<MessageStream>>;
@@ -41,20 +42,21 @@ class MessageStream : public SimpleRefCount<MessageStream>
      * Take over a connected socket. Call Start() next.
      * @param socket The socket.
      * @param peer The other end.
-     * @param id A number by which its owner knows it.
+     * @param id An identifier chosen by the owner.
      */
     MessageStream(Ptr<Socket> socket, const SocketAddress& peer, uint32_t id = 0);
 
-    /** @return the number by which its owner knows it. */
+    /** @return the identifier chosen by the owner. */
     uint32_t GetId() const
     {
         return m_id;
     }
 
     /**
-     * Let the socket call this stream.
+     * Begin to receive and send.
      * @param message Called for every message.
-     * @param malformed Called once if the other end sends no messages; the stream is closed then.
+     * @param malformed Called once if the received data are not messages; the stream is closed
+     * then.
      * @param closed Called once if the other end closes the connection, or it breaks.
      */
     void Start(const MessageCallback& message,
@@ -74,7 +76,7 @@ class MessageStream : public SimpleRefCount<MessageStream>
     void Send(Ptr<const Packet> message);
 
     /**
-     * @param drained Called once, when the socket has taken all that waits now.
+     * @param drained Called once, when the socket has accepted all messages that wait now.
      */
     void SetDrainedCallback(const EventCallback& drained);
 
@@ -84,23 +86,23 @@ class MessageStream : public SimpleRefCount<MessageStream>
         return m_waiting.size();
     }
 
-    /** Drop the messages that wait, and the callback that was to tell when none does. */
+    /** Drop the messages that wait, and the drained callback. */
     void Discard();
 
-    /** End the connection; nothing is called any more. */
+    /** End the connection; no callback is called afterwards. */
     void Close();
 
-    /** Let go of the connection without a word: for when the layers below are being disposed of. */
+    /** Release the connection without sending: the layers below are being disposed of. */
     void Abandon();
 
     /**
-     * Prepare a socket before it connects or listens: segments as large as a usual link carries.
+     * Prepare a socket before it connects or listens: segments for an MTU of 1500 bytes.
      * @param socket A TCP socket.
      */
     static void SetUp(Ptr<Socket> socket);
 
   private:
-    /** Give the socket what it has room for. */
+    /** Pass messages to the socket while it has room. */
     void Write();
 
     /**
@@ -124,11 +126,11 @@ class MessageStream : public SimpleRefCount<MessageStream>
 
     Ptr<Socket> m_socket;                    //!< The connection; null when closed.
     SocketAddress m_peer;                    //!< The other end.
-    uint32_t m_id;                           //!< By which its owner knows it.
+    uint32_t m_id;                           //!< Identifier chosen by the owner.
     std::deque<Ptr<const Packet>> m_waiting; //!< Messages that wait for room.
-    std::vector<uint8_t> m_received;         //!< The beginning of a message that is not complete.
+    std::vector<uint8_t> m_received;         //!< The received part of an incomplete message.
     MessageCallback m_message;               //!< Called for every message.
-    EventCallback m_malformed;               //!< Called if the other end sends no messages.
+    EventCallback m_malformed;               //!< Called if the received data are not messages.
     EventCallback m_closed;                  //!< Called when the connection ended.
     EventCallback m_drained;                 //!< Called when nothing waits any more.
 };

@@ -12,8 +12,8 @@ namespace ns3::federated
 
 /**
  * @ingroup federated
- * @brief An IPv4 or IPv6 address with a port, which can be compared: two ns-3 addresses of the same
- * end of a connection may differ in what is no address, such as the type of service.
+ * @brief An IPv4 or IPv6 address with a port, which can be compared: raw ns-3 addresses of one
+ * endpoint may differ in ToS, so only IP and port are compared.
  */
 struct SocketAddress
 {
@@ -32,7 +32,7 @@ struct SocketAddress
         return !ip.IsInvalid();
     }
 
-    /** @return the address as sockets take it. */
+    /** @return the address for the functions of Socket. */
     Address Get() const;
 
     /**
