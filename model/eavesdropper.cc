@@ -51,7 +51,7 @@ Mark(const std::vector<CoordinateRange>& ranges, std::vector<bool>& marks)
     }
 }
 
-/** @return which part of all coordinates came. */
+/** @return the fraction of coordinates that were received. */
 double
 GetFraction(const std::unique_ptr<federated::FragmentAssembler>& assembler, uint32_t dimension)
 {
@@ -87,27 +87,27 @@ Eavesdropper::GetTypeId()
                           MakePointerAccessor(&Eavesdropper::m_quantizer),
                           MakePointerChecker<Quantizer>())
             .AddAttribute("Bits",
-                          "Resolution b of devices whose grant was not heard; 0: as many as the "
-                          "bits of a coordinate on the wire, which most quantizers have.",
+                          "Resolution b of devices whose grant was not received; 0: the bits of a "
+                          "coordinate on the wire, which is right for most quantizers.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&Eavesdropper::m_bits),
                           MakeUintegerChecker<uint32_t>(0, Quantizer::MAX_BITS))
             .AddAttribute("Devices",
-                          "Devices to watch, with commas between; empty: all.",
+                          "Devices to observe, separated by commas; empty: all.",
                           StringValue(""),
                           MakeStringAccessor(&Eavesdropper::SetWatched, &Eavesdropper::GetWatched),
                           MakeStringChecker())
             .AddAttribute("MaxDevices",
-                          "Devices of a round that it remembers at most, the first ones.",
+                          "Largest number of devices to observe in a round; the first ones count.",
                           UintegerValue(1000),
                           MakeUintegerAccessor(&Eavesdropper::m_maxDevices),
                           MakeUintegerChecker<uint32_t>(1))
             .AddTraceSource("RoundOverheard",
-                            "A round is over: what was overheard of a device.",
+                            "A round is over: what was captured of a device.",
                             MakeTraceSourceAccessor(&Eavesdropper::m_roundTrace),
                             "ns3::Eavesdropper::RoundOverheardTracedCallback")
             .AddTraceSource("Unread",
-                            "A frame that the radio decoded was not read.",
+                            "A frame was decoded by the radio, but could not be read.",
                             MakeTraceSourceAccessor(&Eavesdropper::m_unreadTrace),
                             "ns3::Eavesdropper::UnreadTracedCallback")
             .AddTraceSource("Drop",
@@ -254,7 +254,7 @@ Eavesdropper::HearFrame(const uint8_t* frame, std::size_t size, double snr)
         CountUnread(UNREAD_PROTECTED, size);
         return;
     }
-    if ((flags & 0x04) != 0 || (frame[22] & 0x0f) != 0) // more fragments follow, or came before
+    if ((flags & 0x04) != 0 || (frame[22] & 0x0f) != 0) // more fragments follow, or precede
     {
         CountUnread(UNREAD_FRAGMENTED, size);
         return;
@@ -269,7 +269,7 @@ Eavesdropper::HearFrame(const uint8_t* frame, std::size_t size, double snr)
         }
         return;
     }
-    // An A-MSDU: packets behind addresses and a length, each filled up to four bytes.
+    // An A-MSDU: packets after addresses and a length, each padded to a multiple of four bytes.
     std::size_t at = header;
     while (size - at >= SUBFRAME_SIZE)
     {
@@ -302,7 +302,7 @@ Eavesdropper::HearPacket(const uint8_t* bytes, std::size_t size, double snr)
         return size < 20 ? UNREAD_TRUNCATED : UNREAD_NOT_IPV4;
     }
     const std::size_t header = std::size_t{4} * (ip[0] & 0x0fU);
-    const std::size_t total = Read16(ip + 2); // the check sequence of the frame is behind
+    const std::size_t total = Read16(ip + 2); // the frame check sequence follows
     if (header < 20 || total < header || total > size)
     {
         return UNREAD_TRUNCATED;
@@ -361,7 +361,7 @@ Eavesdropper::Use(const uint8_t* message, std::size_t size, double snr)
     }
     if (m_header.round == 0)
     {
-        return DROP_UNEXPECTED; // joins and leaves are of no round
+        return DROP_UNEXPECTED; // joins and leaves belong to no round
     }
     if (m_header.round > m_round)
     {
@@ -396,7 +396,7 @@ Eavesdropper::Use(const uint8_t* message, std::size_t size, double snr)
     }
     if (m_header.type != FederatedHeader::UPDATE)
     {
-        return std::nullopt; // it tells that the device takes part
+        return std::nullopt; // it shows that the device is selected
     }
     if (!capture->update)
     {
@@ -412,7 +412,7 @@ Eavesdropper::Use(const uint8_t* message, std::size_t size, double snr)
     }
     else if (capture->frames == 0)
     {
-        capture->update.reset(); // not to be bound to the bits of what was not one
+        capture->update.reset(); // a rejected fragment must not fix the bits of the update
     }
     return reason;
 }

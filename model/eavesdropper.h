@@ -25,22 +25,22 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief Listens to a federation with a wifi radio, and puts together what its radio could decode:
- * the model w^t and the update of each device, with gaps.
+ * @brief Listens to a federation with a wifi radio, and reassembles what its radio could decode:
+ the model w^t and the update of each device, with gaps.
  *
- * It hears the frames that the radio of its node decodes, whomever they are for, alone or in an
- * A-MPDU or A-MSDU, and reads them down to our messages: 802.11, LLC/SNAP, IPv4, UDP. (IPv6, TCP,
- * fragments of IP and what 802.11 protects are counted, not read.) It sends nothing and needs no
- * IP: on a node with a radio alone, nobody can notice it. It knows what is public: the protocol,
- * the dimension of the model and the quantizer. Bytes may be anything; what it allocates follows
- * from its attributes, never from what a header claims.
+ * It receives the frames that the radio of its node decodes, whatever their destination, alone or
+ in an A-MPDU or A-MSDU, and parses 802.11, LLC/SNAP, IPv4, UDP and our messages. (IPv6, TCP,
+ fragments of IP and frames protected by 802.11 are counted, not read.) It sends nothing and needs
+ no IP stack: on a node with a radio only, other nodes cannot detect it. It knows what is public:
+ the protocol, the dimension of the model and the quantizer. Bytes may have any values; memory
+ follows from the attributes, never from a header.
  *
- * It keeps the round that it hears of last, and of earlier ones the model, whose values stand
- * for what it missed of the next. A round is over when it hears of a later one, when EndRound() is
- * called, or when the application stops; RoundOverheard then tells what it has of each device.
+ * It keeps the latest round, and the last model, whose values replace missing coordinates of the
+ next one. A round is over when a message of a later one is received, when EndRound() is called, or
+ when the application stops; RoundOverheard then reports what was captured of each device.
  *
- * Several of them can share notes: each then learns, message by message, what the others' radios
- * decoded. One without a node is a notebook.
+ * Several of them can cooperate: each then also gets the messages that the others' radios decoded.
+ One without a node only collects those of others.
  * @code
     auto notebook = CreateObject<Eavesdropper>(); // with Dimension and Quantizer
     first->ShareWith(notebook);
@@ -58,13 +58,13 @@ class Eavesdropper : public Application
         UNREAD_NOT_IPV4,   //!< Another protocol: ARP, IPv6.
         UNREAD_NOT_UDP,    //!< Another protocol over IPv4: TCP.
         UNREAD_FRAGMENTED, //!< A fragment of 802.11 or IPv4.
-        UNREAD_TRUNCATED,  //!< Shorter than its headers say.
-        UNREAD_FOREIGN,    //!< A datagram of something else.
-        UNREAD_ENCRYPTED,  //!< One of our messages, encrypted: size and time are all it tells.
+        UNREAD_TRUNCATED,  //!< Shorter than the length in its headers.
+        UNREAD_FOREIGN,    //!< A datagram of another protocol.
+        UNREAD_ENCRYPTED,  //!< One of our messages, encrypted: only size and time are known.
         UNREAD_REASONS,    //!< How many reasons there are.
     };
 
-    /** What was overheard of a device in a round that is over. */
+    /** What was captured of a device in a round that is over. */
     struct CaptureRecord
     {
         uint32_t round = 0;        //!< The round.
@@ -74,14 +74,14 @@ class Eavesdropper : public Application
         double modelFraction = 0;  //!< Coordinates of w^t that were captured in this round.
         uint32_t fragments = 0;    //!< Fragments of the update that were captured.
         uint32_t planned = 0;      //!< Fragments that it has; 0 if that is unknown.
-        uint32_t frames = 0;       //!< Frames with fragments of it, repeats included.
+        uint32_t frames = 0;       //!< Frames with its fragments, retransmissions included.
         double snr = std::numeric_limits<double>::quiet_NaN(); //!< Mean of these frames, linear;
                                                                //!< those that failed are unknown.
     };
 
     /**
      * TracedCallback signature of RoundOverheard.
-     * @param record What was overheard.
+     * @param record What was captured.
      */
     using RoundOverheardTracedCallback = void (*)(const CaptureRecord& record);
 
@@ -115,29 +115,29 @@ class Eavesdropper : public Application
     ~Eavesdropper() override;
 
     /**
-     * Tell somebody all that this one's own radio decodes from now on.
-     * @param other Who learns; may share with this one as well.
+     * Pass all messages that the radio of this object decodes from now on to another one.
+     * @param other The receiver; may share with this object as well.
      */
     void ShareWith(const Ptr<Eavesdropper>& other);
 
     /**
-     * Tell it a model that is known from elsewhere, such as the first one, which is public.
+     * Set a model that is known from elsewhere, such as the initial one, which is public.
      * @param model The coordinates.
      */
     void SetModel(std::vector<float> model);
 
-    /** End the round, if there is one: what comes of it later does not count. */
+    /** End the round, if there is one: later messages of it do not count. */
     void EndRound();
 
-    /** @return the round that was heard of last; 0 if none was. */
+    /** @return the latest round; 0 if there was none. */
     uint32_t GetRound() const;
 
-    /** @return the devices that were heard of in the round, and those of the attribute Devices. */
+    /** @return the devices observed in the round, and those of the attribute Devices. */
     std::vector<uint32_t> GetDevices() const;
 
     /**
      * @param device A device.
-     * @return what was overheard of it in the round so far.
+     * @return what was captured of it in the round so far.
      */
     CaptureRecord GetRecord(uint32_t device) const;
 
@@ -150,21 +150,22 @@ class Eavesdropper : public Application
     bool GetUpdate(uint32_t device, std::vector<float>& update, std::vector<bool>& captured) const;
 
     /**
-     * @param [out] model w^t; what was not captured has its last known value, 0 if there is none.
-     * @param [out] known Which coordinates were captured, now or earlier, or told by SetModel().
+     * @param [out] model w^t; coordinates that were not captured have their last known value, else
+     * 0.
+     * @param [out] known Which coordinates were captured, now or earlier, or set by SetModel().
      * @return whether any is.
      */
     bool GetModel(std::vector<float>& model, std::vector<bool>& known) const;
 
     /**
      * @param reason A reason.
-     * @return how many frames were not read for it.
+     * @return how many frames were not read for this reason.
      */
     uint64_t GetUnread(Unread reason) const;
 
     /**
      * @param reason A reason.
-     * @return how many messages were read but not used for it.
+     * @return how many messages were dropped for this reason.
      */
     uint64_t GetDropped(DropReason reason) const;
 
@@ -175,15 +176,15 @@ class Eavesdropper : public Application
     std::size_t GetBufferedBytes() const;
 
     /**
-     * Hear a frame. The radio of the node calls this.
-     * @param frame 802.11 header and what follows; any bytes.
+     * Process a frame. The radio of the node calls this.
+     * @param frame 802.11 header and payload; any bytes.
      * @param size How many.
      * @param snr Linear.
      */
     void HearFrame(const uint8_t* frame, std::size_t size, double snr);
 
     /**
-     * Hear a datagram: the payload of UDP.
+     * Process a datagram: the payload of UDP.
      * @param message Any bytes.
      * @param size How many.
      * @param snr Linear.
@@ -225,7 +226,7 @@ class Eavesdropper : public Application
                uint16_t staId);
 
     /**
-     * Hear what LLC/SNAP begins.
+     * Process a packet that begins with LLC/SNAP.
      * @param bytes Any bytes.
      * @param size How many.
      * @param snr Linear.
@@ -262,7 +263,7 @@ class Eavesdropper : public Application
     Capture* FindCapture(uint32_t device);
 
     /**
-     * @param list The devices to watch, with commas between.
+     * @param list The devices to observe, separated by commas.
      */
     void SetWatched(std::string list);
 
@@ -272,16 +273,16 @@ class Eavesdropper : public Application
     // Attributes
     uint32_t m_dimension;       //!< d.
     Ptr<Quantizer> m_quantizer; //!< That the devices use.
-    uint32_t m_bits;            //!< Their resolution b, where no grant told it.
-    std::string m_watchedText;  //!< The devices to watch.
-    uint32_t m_maxDevices;      //!< Largest number of devices to remember.
+    uint32_t m_bits;            //!< Their resolution b without a grant.
+    std::string m_watchedText;  //!< The devices to observe.
+    uint32_t m_maxDevices;      //!< Largest number of devices to observe.
 
     // State
-    Ptr<WifiPhy> m_phy;                                    //!< That it listens with.
-    std::vector<uint32_t> m_watched;                       //!< Devices to watch; empty: all.
-    std::vector<Ptr<Eavesdropper>> m_others;               //!< Who learns what this one hears.
-    uint32_t m_round = 0;                                  //!< Heard of last.
-    bool m_over = false;                                   //!< Whether that one is over.
+    Ptr<WifiPhy> m_phy;                                    //!< The radio.
+    std::vector<uint32_t> m_watched;                       //!< Devices to observe; empty: all.
+    std::vector<Ptr<Eavesdropper>> m_others;               //!< Receivers of the decoded messages.
+    uint32_t m_round = 0;                                  //!< The latest round.
+    bool m_over = false;                                   //!< Whether it is over.
     std::map<uint32_t, Capture> m_captures;                //!< By device.
     std::unique_ptr<federated::FragmentAssembler> m_model; //!< w^t, if any of it was captured.
     std::vector<float> m_lastModel;                        //!< Values known before; may be empty.

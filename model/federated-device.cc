@@ -42,12 +42,12 @@ FederatedDevice::GetTypeId()
             .SetParent<Application>()
             .SetGroupName("Federated")
             .AddConstructor<FederatedDevice>()
-            .AddAttribute("DeviceId",
-                          "Identifier of the device, from 0 on; the split of the data numbers the "
-                          "devices in the same way.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&FederatedDevice::m_id),
-                          MakeUintegerChecker<uint32_t>(0, FederatedHeader::ALL_DEVICES - 1))
+            .AddAttribute(
+                "DeviceId",
+                "Identifier of the device, from 0 on; also its index in the partition of the data.",
+                UintegerValue(0),
+                MakeUintegerAccessor(&FederatedDevice::m_id),
+                MakeUintegerChecker<uint32_t>(0, FederatedHeader::ALL_DEVICES - 1))
             .AddAttribute("Group",
                           "Group of devices that share a resolution, from 0 on.",
                           UintegerValue(0),
@@ -59,26 +59,25 @@ FederatedDevice::GetTypeId()
                           MakeUintegerAccessor(&FederatedDevice::m_bits),
                           MakeUintegerChecker<uint32_t>(1, Quantizer::MAX_BITS))
             .AddAttribute("Remote",
-                          "Address and port of the center; messages of others are dropped.",
+                          "Address and port of the center; messages of other senders are dropped.",
                           AddressValue(),
                           MakeAddressAccessor(&FederatedDevice::m_remote),
                           MakeAddressChecker())
             .AddAttribute("Local",
-                          "Address and port to receive on (UDP); any free port if not set. Models, "
-                          "grants and acknowledgments to a group reach a device on a port that the "
-                          "center knows.",
+                          "Address and port to receive on (UDP); any free port if not set. Needed "
+                          "if the center sends to a group, on a known port.",
                           AddressValue(),
                           MakeAddressAccessor(&FederatedDevice::m_local),
                           MakeAddressChecker())
             .AddAttribute("UplinkGroup",
-                          "Group or broadcast address and port to which everything is sent (UDP), "
-                          "so that a radio sends it without acknowledgments; if not set, all goes "
-                          "to Remote.",
+                          "Group or broadcast address and port to which all messages are sent "
+                          "(UDP), so that the radio sends them without acknowledgments; if not "
+                          "set, they are sent to Remote.",
                           AddressValue(),
                           MakeAddressAccessor(&FederatedDevice::m_uplinkGroup),
                           MakeAddressChecker())
             .AddAttribute("Enrolled",
-                          "Whether the center knows the device (FusionCenter::Enroll), which then "
+                          "Whether the device is enrolled at the center (FusionCenter::Enroll) and "
                           "does not join (UDP, with Local).",
                           BooleanValue(false),
                           MakeBooleanAccessor(&FederatedDevice::m_enrolled),
@@ -111,7 +110,7 @@ FederatedDevice::GetTypeId()
                           MakePointerAccessor(&FederatedDevice::m_task),
                           MakePointerChecker<LearningTask>())
             .AddAttribute("Quantizer",
-                          "Makes the payload of an update.",
+                          "Encodes the payload of an update.",
                           StringValue("ns3::DpStochasticQuantizer"),
                           MakePointerAccessor(&FederatedDevice::m_quantizer),
                           MakePointerChecker<Quantizer>())
@@ -151,15 +150,16 @@ FederatedDevice::GetTypeId()
                           MakeDoubleAccessor(&FederatedDevice::m_learningRateDecay),
                           MakeDoubleChecker<double>(0))
             .AddAttribute("ReportDistortion",
-                          "Send the exact distortion along; it depends on the data, unprotected.",
+                          "Report the exact distortion to the center; it depends on the data, "
+                          "without protection.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&FederatedDevice::m_reportDistortion),
                           MakeBooleanChecker())
             .AddAttribute(
                 "IncompleteModel",
-                "What to do when the model is not complete in time: sit the round out (repairs are "
-                "taken until the deadline), or take the previous values for what is missing when "
-                "the slot comes (the device then keeps a model for ever).",
+                "What to do if the model is not complete in time: skip the round (repairs are "
+                "accepted until the deadline), or use the previous values of missing coordinates "
+                "when the slot begins (the device then always keeps the last model).",
                 EnumValue(SIT_OUT),
                 compat::MakeEnumAccessor<IncompletePolicy>(&FederatedDevice::m_incomplete),
                 MakeEnumChecker(SIT_OUT, "sit-out", USE_PREVIOUS, "use-previous"))
@@ -172,8 +172,8 @@ FederatedDevice::GetTypeId()
             .AddAttribute(
                 "PrivacyBudgetOf",
                 "The epsilon that PrivacyBudget limits: basic composition, zcdp (with "
-                "PrivacyDelta), or same-cell, which is no differential privacy. The "
-                "device must have it.",
+                "PrivacyDelta), or same-cell, which is not differential privacy. The quantizer "
+                "must have such an epsilon.",
                 EnumValue(EPSILON_BASIC),
                 compat::MakeEnumAccessor<PrivacyEpsilon>(&FederatedDevice::m_budgetOf),
                 MakeEnumChecker(
@@ -190,45 +190,48 @@ FederatedDevice::GetTypeId()
                           MakePointerAccessor(&FederatedDevice::m_timePerSample),
                           MakePointerChecker<RandomVariableStream>())
             .AddAttribute("RepairDelay",
-                          "Silence after which missing fragments of the model are asked for (UDP).",
+                          "Time without a fragment of the model after which missing ones are "
+                          "requested (UDP).",
                           TimeValue(MilliSeconds(50)),
                           MakeTimeAccessor(&FederatedDevice::m_repairDelay),
                           MakeTimeChecker(MicroSeconds(1)))
-            .AddAttribute("ControlTimeout",
-                          "Time after which a control message is repeated (UDP), or a connection "
-                          "tried again (TCP). It doubles up to 32 times while joining.",
-                          TimeValue(MilliSeconds(100)),
-                          MakeTimeAccessor(&FederatedDevice::m_controlTimeout),
-                          MakeTimeChecker(MicroSeconds(1)))
-            .AddAttribute("ControlRetries",
-                          "How often a DONE or a LEAVE is sent again. A JOIN is repeated for ever.",
-                          UintegerValue(10),
-                          MakeUintegerAccessor(&FederatedDevice::m_controlRetries),
-                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "ControlTimeout",
+                "Time after which a control message is retransmitted (UDP), or a connection is "
+                "opened again (TCP). It doubles up to 32 times while joining.",
+                TimeValue(MilliSeconds(100)),
+                MakeTimeAccessor(&FederatedDevice::m_controlTimeout),
+                MakeTimeChecker(MicroSeconds(1)))
+            .AddAttribute(
+                "ControlRetries",
+                "Retransmissions of a DONE or a LEAVE. A JOIN is retransmitted without limit.",
+                UintegerValue(10),
+                MakeUintegerAccessor(&FederatedDevice::m_controlRetries),
+                MakeUintegerChecker<uint32_t>())
             .AddTraceSource("Joined",
                             "The center has acknowledged that the device joined.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_joinedTrace),
                             "ns3::FederatedDevice::JoinedTracedCallback")
             .AddTraceSource("ModelReceived",
-                            "The model is complete, or training begins without all of it.",
+                            "The model is complete, or training begins with an incomplete one.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_modelReceivedTrace),
                             "ns3::FederatedDevice::ModelReceivedTracedCallback")
             .AddTraceSource("TrainingStarted",
                             "Training has begun.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_trainingStartedTrace),
                             "ns3::FederatedDevice::TrainingStartedTracedCallback")
-            .AddTraceSource("TrainingCanceled",
-                            "Training ends before its time: the device leaves or stops, or a new "
-                            "round began.",
-                            MakeTraceSourceAccessor(&FederatedDevice::m_trainingCanceledTrace),
-                            "ns3::FederatedDevice::TrainingCanceledTracedCallback")
+            .AddTraceSource(
+                "TrainingCanceled",
+                "Training was canceled: the device leaves or stops, or a new round began.",
+                MakeTraceSourceAccessor(&FederatedDevice::m_trainingCanceledTrace),
+                "ns3::FederatedDevice::TrainingCanceledTracedCallback")
             .AddTraceSource("TrainingDone",
                             "Training has ended.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_trainingDoneTrace),
                             "ns3::FederatedDevice::TrainingDoneTracedCallback")
             .AddTraceSource("UpdateSent",
-                            "The last fragment of an update was sent, or something ended it: the "
-                            "deadline, a broken connection, the end of the device.",
+                            "The last fragment of an update was sent, or sending ended early: "
+                            "deadline, broken connection, or the device stopped.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_updateSentTrace),
                             "ns3::FederatedDevice::UpdateSentTracedCallback")
             .AddTraceSource("PrivacySpent",
@@ -245,7 +248,7 @@ FederatedDevice::GetTypeId()
                             MakeTraceSourceAccessor(&FederatedDevice::m_txTrace),
                             "ns3::Packet::TracedCallback")
             .AddTraceSource("Drop",
-                            "A message that was received was dropped.",
+                            "A received message was dropped.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_dropTrace),
                             "ns3::DropTracedCallback");
     return tid;
@@ -366,7 +369,7 @@ void
 FederatedDevice::DoDispose()
 {
     NS_LOG_FUNCTION(this);
-    m_link->Abandon(); // IP may be disposed of already
+    m_link->Abandon(); // the IP stack may be disposed of already
     StopApplication();
     m_previous = std::vector<float>();
     m_training.reset();
@@ -446,7 +449,7 @@ FederatedDevice::Leave()
 std::optional<DropReason>
 FederatedDevice::Screen(uint8_t type) const
 {
-    // Models by multicast reach everyone: who does not take part reads no further than the type.
+    // All devices receive a multicast model: one that is not selected reads only the type.
     const bool wantsModel = m_session && m_session->GetPhase() == DeviceSession::Phase::RECEIVING;
     if (type == FederatedHeader::MODEL && !wantsModel)
     {
@@ -536,7 +539,7 @@ FederatedDevice::AskForRepair()
     RepairBody body;
     body.ranges = m_session->GetMissing(room / RepairBody::RANGE_SIZE);
     const uint32_t round = m_session->GetTerms().round;
-    NS_LOG_INFO("Device " << m_id << " misses fragments of the model in round " << round);
+    NS_LOG_INFO("Device " << m_id << " lacks fragments of the model in round " << round);
     m_link->SendRepair(round, body);
     return Time(0);
 }
@@ -570,7 +573,8 @@ FederatedDevice::Train()
     update->training = {m_steps, m_batchSize, schedule.At(terms.round - 1.0)};
     update->settings = GetSettings(terms.bits);
     update->device = m_id;
-    // A center that begins again at round 1 must not meet the coins of an earlier update.
+    // A restarted center begins at round 1: its rounds must not reuse random words of earlier
+    // updates.
     m_lastStream = std::max(terms.round, m_lastStream + 1);
     update->round = m_lastStream;
     m_session->StartTraining(update, m_previous);
@@ -632,7 +636,7 @@ FederatedDevice::EndSession()
         m_trainingCanceledTrace(m_session->GetTerms().round, m_id);
     }
     SentRecord sent = m_session->GetSent();
-    // What the socket has not taken yet is not sent any more.
+    // Messages that the socket has not accepted yet are discarded.
     sent.fragments -=
         static_cast<uint32_t>(std::min<std::size_t>(m_link->Discard(), sent.fragments));
     m_session.reset();

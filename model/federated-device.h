@@ -62,25 +62,25 @@ struct PrivacyExpense;
                                          UPDATE fragments, then DONE (sent)
    @endverbatim
  *
- * Over UDP a lost UPDATE fragment is lost; JOIN, LEAVE and DONE are repeated until acknowledged.
- * Over TCP the messages of both directions share one connection; a broken one is opened again, and
- * the device joins anew. Messages from anyone but the center are dropped.
+ * Over UDP UPDATE fragments are not retransmitted; JOIN, LEAVE and DONE are, until acknowledged.
+ Over TCP the messages of both directions share one connection; a broken one is opened again, and
+ the device joins again. Messages of other senders than the center are dropped.
  *
- * Training runs on a thread of the LearningTask from the moment at which the model is complete, and
- * is waited for at its simulated end. An idle device holds no buffer of the size of the model,
- * unless it was told to keep the previous one.
+ * Training starts on a thread of the LearningTask when the model is complete; the simulator waits
+ for it at its simulated end. An idle device holds no buffer of the size of the model, unless
+ IncompleteModel makes it keep the previous one.
  */
 class FederatedDevice : public Application
 {
   public:
-    /** What a device does whose model is not complete when it would have to train. */
+    /** What a device does if its model is not complete when it has to train. */
     enum IncompletePolicy
     {
         SIT_OUT,      //!< It sends nothing in this round.
         USE_PREVIOUS, //!< Missing coordinates keep the values of the last model that it had.
     };
 
-    /** What the training of a round will take. */
+    /** Planned training of a round. */
     struct TrainingPlan
     {
         uint32_t round;   //!< The round.
@@ -89,13 +89,13 @@ class FederatedDevice : public Application
         Time duration;    //!< Simulated time that it will take.
     };
 
-    /** What happened in the training of a round. */
+    /** Result of the training of a round. */
     struct TrainingRecord
     {
         uint32_t round;    //!< The round.
         uint32_t device;   //!< The device.
         double loss;       //!< Mean loss of the batches, each before its step.
-        double clipFactor; //!< What the update was multiplied with; 0 if it is not finite.
+        double clipFactor; //!< Factor of the update by clipping; 0 if it is not finite.
         Time duration;     //!< Simulated time that it took.
     };
 
@@ -111,7 +111,7 @@ class FederatedDevice : public Application
 
     /**
      * TracedCallback signature of TrainingStarted.
-     * @param plan What it will take.
+     * @param plan The planned training.
      */
     using TrainingStartedTracedCallback = void (*)(const TrainingPlan& plan);
 
@@ -124,7 +124,7 @@ class FederatedDevice : public Application
 
     /**
      * TracedCallback signature of TrainingDone.
-     * @param record What happened.
+     * @param record The result.
      */
     using TrainingDoneTracedCallback = void (*)(const TrainingRecord& record);
 
@@ -163,7 +163,7 @@ class FederatedDevice : public Application
     FederatedDevice();
     ~FederatedDevice() override;
 
-    /** Tell the center that this device takes no further part, and end what it was doing. */
+    /** Leave the federation: tell the center, and end the current round. */
     void Leave();
 
     /** @return whether the center has acknowledged that the device joined. */
@@ -171,7 +171,7 @@ class FederatedDevice : public Application
 
     /**
      * @param reason A reason.
-     * @return how many messages were dropped for it.
+     * @return how many messages were dropped for this reason.
      */
     uint64_t GetDropped(DropReason reason) const;
 
@@ -179,22 +179,21 @@ class FederatedDevice : public Application
     Time DrawTrainingTime();
 
     /**
-     * Replace what does the training; before the device starts. By default it trains on its own
-     * samples.
+     * Replace the training, before the device starts. By default it trains on its own samples.
      * @param training Does the training.
      */
     void SetTraining(std::unique_ptr<federated::DeviceTraining> training);
 
     /**
-     * @return what is claimed about the privacy of an update at the resolution Bits, by the
-     * quantizer and all that is sent along.
+     * @return the privacy claim of an update at the resolution Bits, side information included.
      */
     PrivacyClaim GetPrivacyClaim() const;
 
-    /** @return what in its messages depends on the data and is not protected; may be empty. */
+    /** @return the parts of its messages that depend on the data without protection; may be empty.
+     */
     std::vector<std::string> GetSideInformation() const;
 
-    /** @return what the device has spent so far. */
+    /** @return the privacy that the device has spent so far. */
     const PrivacyLedger& GetPrivacyLedger() const;
 
     /**
@@ -228,7 +227,7 @@ class FederatedDevice : public Application
 
     /**
      * @param bits Resolution of an update, b.
-     * @return what it spends.
+     * @return its privacy cost.
      */
     federated::PrivacyExpense GetExpense(unsigned bits) const;
 
@@ -239,7 +238,7 @@ class FederatedDevice : public Application
     double GetPrivacyDelta() const;
 
     /**
-     * Look at the type of a message before it is read.
+     * Check the type of a message before it is read.
      * @param type The type.
      * @return why it is dropped, if it is.
      */
@@ -252,7 +251,7 @@ class FederatedDevice : public Application
     std::optional<DropReason> CheckGrant(const FederatedHeader& header) const;
 
     /**
-     * Begin to take part in a round.
+     * Begin a round.
      * @param header Header of its grant.
      * @param body Its body.
      */
@@ -266,12 +265,12 @@ class FederatedDevice : public Application
     std::optional<DropReason> HandleModel(const FederatedHeader& header, const uint8_t* payload);
 
     /**
-     * Ask for missing fragments of the model, if none was received for RepairDelay.
+     * Request missing fragments of the model, if none was received for RepairDelay.
      * @return how much of the next wait has passed already.
      */
     Time AskForRepair();
 
-    /** The model is not complete, and training would have to begin now. */
+    /** The model is not complete, but training has to begin now. */
     void GiveUpOnModel();
 
     /** Begin to train. */
@@ -281,14 +280,14 @@ class FederatedDevice : public Application
     void FinishTraining();
 
     /**
-     * End the session, and tell the center that nothing more comes in this round.
+     * End the session, and send DONE to the center.
      * @param outcome Why.
      */
     void Report(RoundOutcome outcome);
 
     /**
-     * End the session: training is given up, buffers are released, and UpdateSent tells what was
-     * sent.
+     * End the session: training is canceled, buffers are released, and UpdateSent reports the sent
+     * fragments.
      * @return how many fragments of the update were sent.
      */
     uint32_t EndSession();
@@ -300,13 +299,13 @@ class FederatedDevice : public Application
     Address m_remote;              //!< The center.
     Address m_local;               //!< Where to receive (UDP); any port if it is not set.
     bool m_enrolled;               //!< Whether it need not join.
-    Address m_uplinkGroup;         //!< Where to send instead of to the center; may be invalid.
-    Address m_multicast;           //!< Where models come in by multicast; none if invalid.
+    Address m_uplinkGroup;         //!< Destination instead of the center; may be invalid.
+    Address m_multicast;           //!< Multicast group of the models; none if invalid.
     TypeId m_protocol;             //!< UDP or TCP.
     uint32_t m_fragmentSize;       //!< Bytes of a message with our header.
     std::string m_encryptionKey;   //!< Of all messages; empty: none.
     Ptr<LearningTask> m_task;      //!< What is learned.
-    Ptr<Quantizer> m_quantizer;    //!< Makes the payload.
+    Ptr<Quantizer> m_quantizer;    //!< Encodes the payload.
     Ptr<IntervalRule> m_interval;  //!< Its interval or intervals.
     ClipNorm m_clipNorm;           //!< The norm that is clipped.
     double m_clipBound;            //!< C.
@@ -314,12 +313,12 @@ class FederatedDevice : public Application
     uint32_t m_batchSize;          //!< Samples of a step.
     double m_learningRate;         //!< eta_0.
     double m_learningRateDecay;    //!< How fast it falls.
-    bool m_reportDistortion;       //!< Whether the exact distortion is sent along.
+    bool m_reportDistortion;       //!< Whether the exact distortion is reported.
     IncompletePolicy m_incomplete; //!< What to do without a complete model.
     double m_budget;               //!< Largest epsilon; 0: any.
     PrivacyEpsilon m_budgetOf;     //!< Which epsilon that is.
     Ptr<RandomVariableStream> m_timePerSample; //!< Seconds of training for one sample.
-    Time m_repairDelay;                        //!< Silence before missing fragments are asked for.
+    Time m_repairDelay;                        //!< Time before missing fragments are requested.
     Time m_controlTimeout;                     //!< Time before a control message is repeated.
     uint32_t m_controlRetries;                 //!< How often a DONE or LEAVE is repeated.
 

@@ -48,8 +48,8 @@ FusionCenter::GetTypeId()
             .AddConstructor<FusionCenter>()
             .AddAttribute(
                 "Local",
-                "Address and port to listen on. A center with several addresses should "
-                "name the one that devices know: they take messages from no other.",
+                "Address and port to listen on. A center with several addresses should set the one "
+                "that devices use as Remote: they drop messages from others.",
                 AddressValue(InetSocketAddress(Ipv4Address::GetAny(), FederatedPort::CENTER)),
                 MakeAddressAccessor(&FusionCenter::m_local),
                 MakeAddressChecker())
@@ -80,17 +80,18 @@ FusionCenter::GetTypeId()
                           MakePointerChecker<Quantizer>())
             .AddAttribute("IntervalRule",
                           "The interval rule that the devices use. If its interval is public, "
-                          "updates on another one are dropped. Null: devices say what they use.",
+                          "updates with another one are dropped. Null: the interval of each update "
+                          "is accepted.",
                           PointerValue(),
                           MakePointerAccessor(&FusionCenter::m_interval),
                           MakePointerChecker<IntervalRule>())
             .AddAttribute("FusionRule",
-                          "Gives the weights of the updates.",
+                          "Computes the weights of the updates.",
                           StringValue("ns3::EffectiveSnrFusion"),
                           MakePointerAccessor(&FusionCenter::m_fusionRule),
                           MakePointerChecker<FusionRule>())
             .AddAttribute("ClusterSizePolicy",
-                          "Decides how many devices of each group take part in a round.",
+                          "Decides how many devices of each group are selected in a round.",
                           StringValue("ns3::OptimalClusterSizes"),
                           MakePointerAccessor(&FusionCenter::m_policy),
                           MakePointerChecker<ClusterSizePolicy>())
@@ -105,7 +106,7 @@ FusionCenter::GetTypeId()
                           MakePointerAccessor(&FusionCenter::m_noise),
                           MakePointerChecker<LinkNoise>())
             .AddAttribute("Probe",
-                          "What the receiving radio measured about each link; may be null.",
+                          "Measures each link at the receiving radio; may be null.",
                           PointerValue(),
                           MakePointerAccessor(&FusionCenter::m_probe),
                           MakePointerChecker<LinkProbe>())
@@ -118,13 +119,13 @@ FusionCenter::GetTypeId()
                 MakeEnumChecker(
                     LOSS_RENORMALIZE, "renormalize", LOSS_ZERO, "zero", LOSS_DROP, "drop"))
             .AddAttribute("GroupBits",
-                          "Resolution b of each group, in order, with commas between.",
+                          "Resolution b of each group, in order, separated by commas.",
                           StringValue("2,4"),
                           MakeStringAccessor(&FusionCenter::m_groupBits),
                           MakeStringChecker())
             .AddAttribute("Participants",
-                          "N, devices that take part in a round; fewer where the bit budget or the "
-                          "number of joined devices does not allow as many.",
+                          "N, devices that are selected in a round; fewer if the bit budget or the "
+                          "number of joined devices is too small.",
                           UintegerValue(10),
                           MakeUintegerAccessor(&FusionCenter::m_participants),
                           MakeUintegerChecker<uint32_t>(1))
@@ -140,13 +141,14 @@ FusionCenter::GetTypeId()
                           MakeTimeChecker(MicroSeconds(1)))
             .AddAttribute("MinUpdates",
                           "Updates that must have been received, at least in part; with fewer the "
-                          "model stays and the round is recorded as skipped.",
+                          "model stays unchanged and the round is recorded as skipped.",
                           UintegerValue(1),
                           MakeUintegerAccessor(&FusionCenter::m_minUpdates),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute(
                 "Downlink",
-                "How the model reaches the selected devices; group: all messages go there.",
+                "How the model is sent to the selected devices; group: all messages are sent to "
+                "MulticastGroup.",
                 EnumValue(UNICAST),
                 compat::MakeEnumAccessor<DownlinkMode>(&FusionCenter::m_downlink),
                 MakeEnumChecker(UNICAST, "unicast", MULTICAST, "multicast", GROUP, "group"))
@@ -167,7 +169,7 @@ FusionCenter::GetTypeId()
                           MakeDataRateChecker())
             .AddAttribute("GrantSpacing",
                           "Time from one grant to the next, and to the model, so that on a shared "
-                          "radio acknowledgments do not collide with what follows (UDP).",
+                          "channel acknowledgments do not collide with later messages (UDP).",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&FusionCenter::m_grantSpacing),
                           MakeTimeChecker(Time(0)))
@@ -176,19 +178,20 @@ FusionCenter::GetTypeId()
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&FusionCenter::m_repairTime),
                           MakeTimeChecker(Time(0)))
-            .AddAttribute("MeasuredSlots",
-                          "Whether slots are as long as devices were measured to need; if not, "
-                          "they are planned with UplinkRate.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&FusionCenter::m_measuredSlots),
-                          MakeBooleanChecker())
-            .AddAttribute("Efficiency",
-                          "Goodput that is assumed for a device before it was measured, as a share "
-                          "of the rate of its radio that the probe knows, else of UplinkRate (with "
-                          "MeasuredSlots).",
-                          DoubleValue(0.5),
-                          MakeDoubleAccessor(&FusionCenter::m_efficiency),
-                          MakeDoubleChecker<double>(0.001, 1))
+            .AddAttribute(
+                "MeasuredSlots",
+                "Whether the length of slots follows from measured rates; if not, from UplinkRate.",
+                BooleanValue(false),
+                MakeBooleanAccessor(&FusionCenter::m_measuredSlots),
+                MakeBooleanChecker())
+            .AddAttribute(
+                "Efficiency",
+                "Goodput that is assumed for a device before it was measured, as a fraction of the "
+                "rate of its radio as measured by the probe, else of UplinkRate (with "
+                "MeasuredSlots).",
+                DoubleValue(0.5),
+                MakeDoubleAccessor(&FusionCenter::m_efficiency),
+                MakeDoubleChecker<double>(0.001, 1))
             .AddAttribute("RateSmoothing",
                           "Weight of the last round in the moving averages of measured rates.",
                           DoubleValue(0.5),
@@ -201,27 +204,27 @@ FusionCenter::GetTypeId()
                           MakeTimeChecker(Time(0)))
             .AddAttribute(
                 "ExpectedDevices",
-                "The first round begins when so many devices have joined; 0: JoinTimeout.",
+                "Number of joined devices with which the first round begins; 0: after JoinTimeout.",
                 UintegerValue(0),
                 MakeUintegerAccessor(&FusionCenter::m_expected),
                 MakeUintegerChecker<uint32_t>())
             .AddAttribute("MaxDevices",
-                          "A device whose identifier is not below is turned away.",
+                          "Device identifiers must be less; a JOIN of another device is dropped.",
                           UintegerValue(65536),
                           MakeUintegerAccessor(&FusionCenter::m_maxDevices),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("JoinTimeout",
-                          "Time after which the first round begins, however many have joined.",
+                          "Time after which the first round begins, even if devices are missing.",
                           TimeValue(Seconds(2)),
                           MakeTimeAccessor(&FusionCenter::m_joinTimeout),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("ControlTimeout",
-                          "Time after which a grant is repeated (UDP).",
+                          "Time after which a grant is retransmitted (UDP).",
                           TimeValue(MilliSeconds(100)),
                           MakeTimeAccessor(&FusionCenter::m_controlTimeout),
                           MakeTimeChecker(MicroSeconds(1)))
             .AddAttribute("ControlRetries",
-                          "How often a grant is repeated before the device counts as unreachable.",
+                          "Retransmissions of a grant before the device counts as unreachable.",
                           UintegerValue(10),
                           MakeUintegerAccessor(&FusionCenter::m_controlRetries),
                           MakeUintegerChecker<uint32_t>())
@@ -245,8 +248,8 @@ FusionCenter::GetTypeId()
                             MakeTraceSourceAccessor(&FusionCenter::m_roundStartTrace),
                             "ns3::FusionCenter::RoundStartTracedCallback")
             .AddTraceSource("UpdateReceived",
-                            "The whole update was received, the device said that no more will "
-                            "come, or the round ends.",
+                            "An update was received: it is complete, the device sent DONE or left, "
+                            "or the round ends.",
                             MakeTraceSourceAccessor(&FusionCenter::m_updateReceivedTrace),
                             "ns3::FusionCenter::UpdateReceivedTracedCallback")
             .AddTraceSource("RoundEnd",
@@ -266,7 +269,7 @@ FusionCenter::GetTypeId()
                             MakeTraceSourceAccessor(&FusionCenter::m_txTrace),
                             "ns3::Packet::TracedCallback")
             .AddTraceSource("Drop",
-                            "A message that was received was dropped.",
+                            "A received message was dropped.",
                             MakeTraceSourceAccessor(&FusionCenter::m_dropTrace),
                             "ns3::DropTracedCallback");
     return tid;
@@ -336,7 +339,7 @@ void
 FusionCenter::DoDispose()
 {
     NS_LOG_FUNCTION(this);
-    m_endpoint->Abandon(); // IP may be disposed of already
+    m_endpoint->Abandon(); // the IP stack may be disposed of already
     StopApplication();
     m_task = nullptr;
     m_quantizer = nullptr;
@@ -519,11 +522,11 @@ FusionCenter::StartRound()
                          << GetJoined() << " devices");
     m_roundStartTrace(m_round, plan.selected);
     m_roundEvent = Simulator::Schedule(m_deadline, &FusionCenter::EndRound, this);
-    if (plan.selected.empty()) // until the deadline somebody may join for the next round
+    if (plan.selected.empty()) // until the deadline devices may join for the next round
     {
-        NS_LOG_WARN("Nobody can take part in round " << m_round << ": " << GetJoined()
-                                                     << " devices have joined, B is "
-                                                     << m_roundBudget);
+        NS_LOG_WARN("No device can be selected in round " << m_round << ": " << GetJoined()
+                                                          << " devices have joined, B is "
+                                                          << m_roundBudget);
     }
     RoundExchange::Rules rules;
     rules.collector.round = m_round;
@@ -601,7 +604,8 @@ FusionCenter::Fuse(RoundRecord& record)
     }
     if (fused.overflowed)
     {
-        NS_LOG_WARN("The updates of round " << m_round << " overflow the model; it stays");
+        NS_LOG_WARN("The updates of round " << m_round
+                                            << " overflow the model, which stays unchanged");
     }
     if (!fused.skipped)
     {
@@ -609,7 +613,7 @@ FusionCenter::Fuse(RoundRecord& record)
     }
     for (const LinkRecord& link : record.links)
     {
-        if (link.sentFragments > 0) // what was sent may have been heard by others
+        if (link.sentFragments > 0) // sent fragments cost privacy even if they were lost
         {
             m_roster->CountAnswer(link.device);
         }

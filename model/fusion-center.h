@@ -42,8 +42,8 @@ struct RoundPlan;
 
 /**
  * @ingroup federated
- * @brief The center of a federation: selects devices, sends them the model, collects what arrives
- * of their updates, fuses it and evaluates the result (Algorithm 1).
+ * @brief The center of a federation: selects devices, sends them the model, collects their updates,
+ fuses the received coordinates and evaluates the result (Algorithm 1).
  *
  * @verbatim
              all expected devices joined, or JoinTimeout
@@ -64,24 +64,22 @@ struct RoundPlan;
    @endverbatim
  *
  * The application keeps the order of a round; its parts do the work: MessageEndpoint (sockets),
- * DeviceRoster (who has joined), PlanRound (budget, devices, slots), RoundExchange (grants, model,
- * updates), UpdateFuser and UplinkMeter. Nothing that is received can make the center abort: a
- message that
- * cannot be used is dropped, counted by reason and traced.
+ * DeviceRoster (joined devices), PlanRound (budget, devices, slots), RoundExchange (grants, model,
+ * updates), UpdateFuser and UplinkMeter. No received message can make the center abort:
+ * a message that cannot be used is dropped, counted by reason and traced.
  */
 class FusionCenter : public Application
 {
   public:
-    /** How the model reaches the selected devices. */
+    /** How the model is sent to the selected devices. */
     enum DownlinkMode
     {
         UNICAST,   //!< To each selected device, one after the other.
         MULTICAST, //!< Once, to a multicast group (UDP).
-        GROUP,     //!< As all other messages to a group or broadcast address, which no radio
-                   //!< acknowledges (UDP).
+        GROUP,     //!< Like all messages, to a group or broadcast address (UDP).
     };
 
-    using UpdateRecord = ns3::UpdateRecord; //!< What was received of an update.
+    using UpdateRecord = ns3::UpdateRecord; //!< The received part of an update.
 
     /**
      * TracedCallback signature of RoundStart.
@@ -93,7 +91,7 @@ class FusionCenter : public Application
 
     /**
      * TracedCallback signature of UpdateReceived.
-     * @param record What was received.
+     * @param record The received part of the update.
      */
     using UpdateReceivedTracedCallback = void (*)(const UpdateRecord& record);
 
@@ -120,15 +118,15 @@ class FusionCenter : public Application
     ~FusionCenter() override;
 
     /**
-     * Say in advance from which IP address a device will join; a join from elsewhere is dropped.
+     * Reserve an identifier for the IP address from which a device will join; a JOIN from another
+     * address is dropped.
      * @param device The device.
      * @param ip Its IPv4 or IPv6 address, without port.
      */
     void BindDevice(uint32_t device, const Address& ip);
 
     /**
-     * Take a device for joined from the start, as one that was registered before (UDP). It is told
-     * so by its attribute Enrolled.
+     * Enroll a device, which then need not join (UDP). Set its attribute Enrolled, too.
      * @param device The device.
      * @param address Its address and port.
      * @param group Its group.
@@ -148,7 +146,7 @@ class FusionCenter : public Application
      */
     void SetModel(std::vector<float> model);
 
-    /** @return the round that is going on, or was the last; 0 before the first. */
+    /** @return the current or last round; 0 before the first. */
     uint32_t GetRound() const
     {
         return m_round;
@@ -159,7 +157,7 @@ class FusionCenter : public Application
 
     /**
      * @param reason A reason.
-     * @return how many messages were dropped for it.
+     * @return how many messages were dropped for this reason.
      */
     uint64_t GetDropped(DropReason reason) const;
 
@@ -177,10 +175,10 @@ class FusionCenter : public Application
     void StartApplication() override;
     void StopApplication() override;
 
-    /** Abort with a sentence if the attributes make no sense. */
+    /** Abort with a sentence if attributes are invalid. */
     void CheckAttributes();
 
-    /** Give the parts what the attributes say, and open the socket. */
+    /** Configure the parts from the attributes, and open the socket. */
     void SetUpParts();
 
     /**
@@ -215,13 +213,13 @@ class FusionCenter : public Application
     void EndRound();
 
     /**
-     * Fuse what was received.
+     * Fuse the received updates.
      * @param [in,out] record The round; its links are filled.
      */
     void Fuse(RoundRecord& record);
 
     /**
-     * Evaluate the model, if it is time to.
+     * Evaluate the model, if EvaluationInterval asks for it.
      * @param [in,out] record The round.
      */
     void Evaluate(RoundRecord& record);
@@ -232,23 +230,23 @@ class FusionCenter : public Application
     uint32_t m_fragmentSize;         //!< Bytes of a message with our header.
     std::string m_encryptionKey;     //!< Of all messages; empty: none.
     Ptr<LearningTask> m_task;        //!< What is learned.
-    Ptr<Quantizer> m_quantizer;      //!< What the devices use.
-    Ptr<IntervalRule> m_interval;    //!< What the devices use; null: whatever they say.
-    Ptr<FusionRule> m_fusionRule;    //!< Gives the weights.
-    Ptr<ClusterSizePolicy> m_policy; //!< Gives the cluster sizes.
+    Ptr<Quantizer> m_quantizer;      //!< Quantizer of the devices.
+    Ptr<IntervalRule> m_interval;    //!< Interval rule of the devices; may be null.
+    Ptr<FusionRule> m_fusionRule;    //!< Computes the weights.
+    Ptr<ClusterSizePolicy> m_policy; //!< Chooses the cluster sizes.
     Ptr<BitBudget> m_budget;         //!< B.
     Ptr<LinkNoise> m_noise;          //!< sigma^2.
-    Ptr<LinkProbe> m_probe;          //!< What is measured at the radios; may be null.
-    LossPolicy m_lossPolicy;         //!< What becomes of missing coordinates.
+    Ptr<LinkProbe> m_probe;          //!< Measures links at the radios; may be null.
+    LossPolicy m_lossPolicy;         //!< How missing coordinates count.
     std::string m_groupBits;         //!< Resolution of each group.
     uint32_t m_participants;         //!< N.
     uint32_t m_rounds;               //!< T.
     Time m_deadline;                 //!< Longest round.
     uint32_t m_minUpdates;           //!< Fewest updates that are fused.
     DownlinkMode m_downlink;         //!< How the model is sent.
-    Address m_multicast;             //!< Where to, by multicast.
+    Address m_multicast;             //!< Multicast group.
     DataRate m_downlinkRate;         //!< Pace of the model (UDP).
-    DataRate m_uplinkRate;           //!< What slots are planned with.
+    DataRate m_uplinkRate;           //!< Rate that slots are planned with.
     Time m_grantSpacing;             //!< From one grant to the next, and to the model.
     Time m_repairTime;               //!< Planned for repairs of the model.
     bool m_measuredSlots;            //!< Whether slots are as long as devices need.
@@ -256,7 +254,7 @@ class FusionCenter : public Application
     double m_rateSmoothing;          //!< Weight of a round in the moving averages of rates.
     Time m_guard;                    //!< Between slots, and before the deadline.
     uint32_t m_expected;             //!< Devices to wait for before the first round.
-    uint32_t m_maxDevices;           //!< Identifiers must be below.
+    uint32_t m_maxDevices;           //!< Identifiers must be less.
     Time m_joinTimeout;              //!< Longest wait for them.
     Time m_controlTimeout;           //!< Time before a grant is repeated.
     uint32_t m_controlRetries;       //!< How often.
@@ -265,20 +263,20 @@ class FusionCenter : public Application
     uint32_t m_trainSamples;         //!< Training samples to evaluate; 0: all.
 
     // State
-    bool m_running = false;          //!< Between start and stop.
-    std::vector<unsigned> m_bits;    //!< Resolution of each group.
-    std::vector<float> m_model;      //!< w.
-    uint32_t m_round = 0;            //!< Current round.
-    Time m_roundStart;               //!< When it began.
-    BitBudgetContext m_roundContext; //!< What was known of the uplink when it began.
-    double m_roundBudget = 0;        //!< Its B.
-    EventId m_joinEvent;             //!< Ends the wait for devices.
-    EventId m_roundEvent;            //!< Starts or ends a round.
+    bool m_running = false;                                  //!< Between start and stop.
+    std::vector<unsigned> m_bits;                            //!< Resolution of each group.
+    std::vector<float> m_model;                              //!< w.
+    uint32_t m_round = 0;                                    //!< Current round.
+    Time m_roundStart;                                       //!< When it began.
+    BitBudgetContext m_roundContext;                         //!< State of the uplink when it began.
+    double m_roundBudget = 0;                                //!< Its B.
+    EventId m_joinEvent;                                     //!< Ends the wait for devices.
+    EventId m_roundEvent;                                    //!< Starts or ends a round.
     std::unique_ptr<federated::MessageEndpoint> m_endpoint;  //!< Sockets.
-    std::unique_ptr<federated::DeviceRoster> m_roster;       //!< Who has joined.
+    std::unique_ptr<federated::DeviceRoster> m_roster;       //!< The devices.
     std::unique_ptr<federated::DeviceRegistrar> m_registrar; //!< Lets devices join and leave.
     std::unique_ptr<federated::UplinkMeter> m_meter;         //!< Measures the uplink.
-    std::unique_ptr<federated::RoundExchange> m_exchange;    //!< The round that is going on.
+    std::unique_ptr<federated::RoundExchange> m_exchange;    //!< The current round.
 
     // Trace sources
     TracedCallback<uint32_t, const std::vector<uint32_t>&> m_roundStartTrace; //!< RoundStart.

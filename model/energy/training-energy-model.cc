@@ -28,12 +28,12 @@ TrainingEnergyModel::GetTypeId()
                           DoubleValue(0.001),
                           MakeDoubleAccessor(&TrainingEnergyModel::m_joulesPerSample),
                           MakeDoubleChecker<double>(0))
-            .AddAttribute("ShortestDuration",
-                          "Time over which the energy of a training is drawn that takes less "
-                          "simulated time than this.",
-                          TimeValue(MilliSeconds(1)),
-                          MakeTimeAccessor(&TrainingEnergyModel::m_shortest),
-                          MakeTimeChecker(NanoSeconds(1)));
+            .AddAttribute(
+                "ShortestDuration",
+                "Time over which the energy of a training is drawn if its simulated time is less.",
+                TimeValue(MilliSeconds(1)),
+                MakeTimeAccessor(&TrainingEnergyModel::m_shortest),
+                MakeTimeChecker(NanoSeconds(1)));
     return tid;
 }
 
@@ -132,10 +132,10 @@ TrainingEnergyModel::Start(const FederatedDevice::TrainingPlan& plan)
     {
         return;
     }
-    // What comes before is drawn at the old current: the source looks before that changes.
+    // Update the source before the current changes: until now the old current was drawn.
     m_source->UpdateEnergySource();
     const double drawn = GetDrawn();
-    const double left = m_joules - drawn; // of one that had less than ShortestDuration
+    const double left = m_joules - drawn; // of a training shorter than ShortestDuration
     m_before += drawn;
     m_joules = left + m_joulesPerSample * plan.samples;
     m_start = Simulator::Now();
@@ -154,7 +154,7 @@ TrainingEnergyModel::Tell()
     {
         return;
     }
-    // Often enough that no more than a hundredth of the battery goes unseen.
+    // Update so often that depletion is noticed within a hundredth of the battery.
     const double share = 0.01 * m_source->GetInitialEnergy() / m_joules;
     if (share < 1)
     {

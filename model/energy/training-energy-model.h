@@ -16,7 +16,7 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief What a device draws from its energy source in order to train.
+ * @brief The energy that a device draws from its energy source in order to train.
  *
  * The energy of a training is JoulesPerSample times the samples of all its steps, drawn evenly over
  * its simulated time. A training that is canceled has drawn its share until then.
@@ -24,7 +24,7 @@ namespace ns3
 class TrainingEnergyModel : public compat::DeviceEnergyModel
 {
   public:
-    /** What is called when the source says that it is empty. */
+    /** Called when the source is depleted. */
     using DepletionCallback = Callback<void>;
 
     /** @return the TypeId. */
@@ -34,14 +34,13 @@ class TrainingEnergyModel : public compat::DeviceEnergyModel
     ~TrainingEnergyModel() override;
 
     /**
-     * Draw when a device trains; it keeps the model alive.
+     * Draw energy when a device trains; the device keeps the model alive.
      * @param device The device.
      */
     void Attach(const Ptr<FederatedDevice>& device);
 
     /**
-     * @param callback What is called, in the middle of whatever made the source look: it should
-     * schedule what it wants to do.
+     * @param callback Called during an update of the source: it should only schedule events.
      */
     void SetDepletionCallback(const DepletionCallback& callback);
 
@@ -74,7 +73,8 @@ class TrainingEnergyModel : public compat::DeviceEnergyModel
      */
     void Cancel(uint32_t round, uint32_t device);
 
-    /** Let the source look how much is left, again and again until the training ends. */
+    /** Update the energy source repeatedly until the training ends, so that depletion is noticed.
+     */
     void Tell();
 
     /** @return joules of this training that have been drawn. */
@@ -85,14 +85,14 @@ class TrainingEnergyModel : public compat::DeviceEnergyModel
     Time m_shortest;          //!< Time over which a training without duration is spread.
 
     // State
-    Ptr<compat::EnergySource> m_source; //!< What is drawn from.
+    Ptr<compat::EnergySource> m_source; //!< The energy source.
     DepletionCallback m_depleted;       //!< May be null.
-    double m_before = 0;                //!< Joules of the trainings before.
+    double m_before = 0;                //!< Joules of earlier trainings.
     double m_joules = 0;                //!< Of this training; 0 between trainings.
     Time m_start;                       //!< When it began.
     Time m_duration;                    //!< How long it takes.
     EventId m_finishEvent;              //!< Its end.
-    EventId m_tellEvent;                //!< The source looks.
+    EventId m_tellEvent;                //!< Updates the source.
 };
 
 } // namespace ns3

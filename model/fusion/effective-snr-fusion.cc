@@ -15,18 +15,17 @@ NS_OBJECT_ENSURE_REGISTERED(EffectiveSnrFusion);
 TypeId
 EffectiveSnrFusion::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::EffectiveSnrFusion")
-            .SetParent<FusionRule>()
-            .SetGroupName("Federated")
-            .AddConstructor<EffectiveSnrFusion>()
-            .AddAttribute(
-                "Distortion",
-                "Where the quantization error of an update comes from: reported by the "
-                "device, or computed from public numbers.",
-                EnumValue(CELL),
-                compat::MakeEnumAccessor<DistortionSource>(&EffectiveSnrFusion::m_distortion),
-                MakeEnumChecker(EXACT, "exact", CELL, "cell"));
+    static TypeId tid = TypeId("ns3::EffectiveSnrFusion")
+                            .SetParent<FusionRule>()
+                            .SetGroupName("Federated")
+                            .AddConstructor<EffectiveSnrFusion>()
+                            .AddAttribute("Distortion",
+                                          "Source of the quantization error of an update: reported "
+                                          "by the device, or computed from public numbers.",
+                                          EnumValue(CELL),
+                                          compat::MakeEnumAccessor<DistortionSource>(
+                                              &EffectiveSnrFusion::m_distortion),
+                                          MakeEnumChecker(EXACT, "exact", CELL, "cell"));
     return tid;
 }
 

@@ -13,15 +13,15 @@ namespace ns3
  * @brief Fusion weight optimization (FWO): weights proportional to theta = 1/(D + d sigma^2), D
  * being the expected squared quantization error of the update.
  *
- * It minimizes an upper bound on the fusion error that knows neither the bias of the quantizer nor
- * the data: it can lose accuracy against equal weights, for instance where the coarse and the fine
- * devices hold different labels. Reports are believed: an update that reports no error and came
- * over a link without noise takes the whole weight.
+ * It minimizes an upper bound on the fusion error that considers neither the bias of the quantizer
+ * nor the data: it can be less accurate than equal weights, for instance if the coarse and the fine
+ * devices hold different labels. Reports are trusted: an update that reports no error and was
+ * received over a link without noise gets the whole weight.
  */
 class EffectiveSnrFusion : public FusionRule
 {
   public:
-    /** Where D comes from. */
+    /** Source of D. */
     enum DistortionSource
     {
         EXACT, //!< Reported by the device for its update: side information without protection.
@@ -35,7 +35,7 @@ class EffectiveSnrFusion : public FusionRule
     double DoGetScore(const UpdateQuality& update) const override;
 
     // Attributes
-    DistortionSource m_distortion; //!< Where D comes from.
+    DistortionSource m_distortion; //!< Source of D.
 };
 
 } // namespace ns3

@@ -13,7 +13,7 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief A standard deviation for each group, as in the paper, whatever the links are like.
+ * @brief A standard deviation for each group, as in the paper, independent of the real links.
  */
 class FixedLinkNoise : public LinkNoise
 {

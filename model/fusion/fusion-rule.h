@@ -12,7 +12,7 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief What the fusion center knows about the quality of an update, or of a part of it.
+ * @brief Quality of an update, or of a part of it, as known to the fusion center.
  */
 struct UpdateQuality
 {

@@ -12,7 +12,7 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief How strong the noise is that the link adds to the values of an update, n ~ N(0, sigma^2 I)
+ * @brief Variance of the noise that the link adds to the values of an update, n ~ N(0, sigma^2 I)
  * in Algorithm 1.
  */
 class LinkNoise : public Object
@@ -26,12 +26,12 @@ class LinkNoise : public Object
      * @param group Its group.
      * @param snr Linear SNR of its uplink; NaN if it is unknown.
      * @param meanSquare Mean square of the values that were sent; NaN if it is unknown.
-     * @return sigma^2, the variance of the noise on a coordinate that came; may be infinite; NaN if
+     * @return sigma^2, the variance of the noise on a received coordinate; may be infinite; NaN if
      * it depends on something unknown.
      */
     double GetVariance(uint32_t device, uint32_t group, double snr, double meanSquare) const;
 
-    /** @return whether the variance depends on the SNR and on what was sent. */
+    /** @return whether the variance depends on the SNR and on the sent values. */
     bool DependsOnSnr() const;
 
   private:

@@ -10,7 +10,8 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief Digital links: what arrives is what was sent; the channel costs loss and time.
+ * @brief Digital links: received values are those that were sent; a bad channel causes loss and
+ * delay.
  */
 class NoLinkNoise : public LinkNoise
 {

@@ -20,7 +20,7 @@ SnrLinkNoise::GetTypeId()
 double
 SnrLinkNoise::DoGetVariance(uint32_t, uint32_t, double snr, double meanSquare) const
 {
-    return meanSquare == 0 ? 0 : meanSquare / snr; // nothing was sent: no noise at any SNR
+    return meanSquare == 0 ? 0 : meanSquare / snr; // all values are 0: no noise at any SNR
 }
 
 bool

@@ -10,10 +10,10 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief What if the same update had been sent uncoded, at the SNR that was measured?
+ * @brief Noise as if the same update had been sent uncoded, at the measured SNR.
  *
- * sigma^2 = mean square of the sent values / SNR. This is an overlay on links that are digital: a
- * bad channel then costs twice, by lost frames and by noise on those that came.
+ * sigma^2 = mean square of the sent values / SNR. This is an overlay on digital links. A bad
+ * channel then acts twice: frames are lost, and noise is added to the received ones.
  */
 class SnrLinkNoise : public LinkNoise
 {

@@ -26,7 +26,7 @@ struct FragmentQuality
     double snr;        //!< Linear SNR of the frame that carried it; NaN if it is unknown.
 };
 
-/** What was received of one device's update, and over which link. */
+/** The received part of one device's update, and its link. */
 struct FuserInput
 {
     uint32_t device = 0;                                   //!< The device.
@@ -34,12 +34,12 @@ struct FuserInput
     unsigned bits = 0;                                     //!< Its resolution, b.
     double snr = std::numeric_limits<double>::quiet_NaN(); //!< Linear SNR of its link, moving
                                                            //!< average; NaN if it is unknown.
-    PackedUpdate packed;                                   //!< What was received.
+    PackedUpdate packed;                                   //!< The received coordinates.
     std::vector<FragmentQuality> fragments; //!< The same, fragment by fragment in any order; needed
                                             //!< only where the noise depends on the SNR.
 };
 
-/** What fusion found about one device. */
+/** Result of fusion for one device. */
 struct FusedDevice
 {
     uint32_t device = 0;                                          //!< The device.
@@ -56,13 +56,13 @@ struct FusedModel
     bool skipped = true;              //!< Too few updates, or they overflow: no new model.
     bool overflowed = false;          //!< Skipped because a coordinate became infinite or NaN.
     std::vector<float> model;         //!< The new model, d coordinates; empty if skipped.
-    double untouchedFraction = 1;     //!< Coordinates that nobody delivered.
+    double untouchedFraction = 1;     //!< Coordinates that no device delivered.
     std::vector<FusedDevice> devices; //!< Those whose update can be decoded, as they were given.
 };
 
 /**
  * @brief Fuses the updates of a round: the noise of their links, their weights, the sum, and a
- * guard against overflow. It changes nothing but what it returns.
+ * guard against overflow. It has no side effects.
  */
 class UpdateFuser
 {
@@ -70,10 +70,10 @@ class UpdateFuser
     /** How updates are fused. */
     struct Rules
     {
-        const Quantizer* quantizer = nullptr;     //!< What the devices use.
-        const FusionRule* fusionRule = nullptr;   //!< Gives the weights.
+        const Quantizer* quantizer = nullptr;     //!< Quantizer of the devices.
+        const FusionRule* fusionRule = nullptr;   //!< Computes the weights.
         const LinkNoise* noise = nullptr;         //!< sigma^2.
-        LossPolicy lossPolicy = LOSS_RENORMALIZE; //!< What happens to missing coordinates.
+        LossPolicy lossPolicy = LOSS_RENORMALIZE; //!< How missing coordinates count.
         std::size_t groups = 1;                   //!< Number of groups.
         uint32_t minUpdates = 1;                  //!< With fewer the round is skipped.
         uint64_t seed = 0;                        //!< Of the draws of link noise.
@@ -84,8 +84,8 @@ class UpdateFuser
 
     /**
      * @param model w, d coordinates.
-     * @param inputs What was received, in ascending order of the devices.
-     * @param round The round, which names the draws of link noise.
+     * @param inputs The received updates, in ascending order of the devices.
+     * @param round The round, which selects the random numbers of the link noise.
      * @return the outcome.
      */
     FusedModel Fuse(const std::vector<float>& model,
@@ -101,8 +101,8 @@ class UpdateFuser
     };
 
     /**
-     * Say how strong the noise of a link is: on each fragment at the SNR of the frame that carried
-     * it, if the noise depends on that.
+     * Set the noise of a link: for each fragment at the SNR of the frame that carried it, if the
+     * noise depends on that.
      * @param input What was received.
      * @param [in,out] update The same; the noise of its ranges is set, NaN where it is unknown.
      * @param [in,out] fused Gets sigma and, if it was needed, the mean square.
@@ -118,14 +118,14 @@ class UpdateFuser
     void SetNoiseBySnr(const FuserInput& input, DeliveredUpdate& update, FusedDevice& fused) const;
 
     /**
-     * Links of unknown noise get the mean of their group, else none.
+     * Links of unknown noise get the mean of their group, else no noise.
      * @param [in,out] usable The updates.
      */
     void FillUnknownNoise(std::vector<Usable>& usable) const;
 
     /**
      * Add the noise of the links to a fused model.
-     * @param segments Where how much.
+     * @param segments Noise variance of each segment.
      * @param round The round.
      * @param [in,out] model The model.
      */

@@ -20,14 +20,14 @@ namespace
 
 constexpr std::size_t BLOCK = 1024; // coordinates whose sums stay in the first-level cache
 
-/** Walks through the ranges and intervals of one update as the segments go by. */
+/** Iterates over the ranges and intervals of one update, segment by segment. */
 struct Cursor
 {
     const DeliveredUpdate* update; //!< The update.
     std::size_t index;             //!< Its place among the updates given.
-    std::size_t range = 0;         //!< First range that ends behind the current coordinate.
+    std::size_t range = 0;         //!< First range that ends after the current coordinate.
     std::size_t interval = 0;      //!< Likewise the interval.
-    double meanSigma2 = 0;         //!< Mean noise variance of what was delivered.
+    double meanSigma2 = 0;         //!< Mean noise variance of the delivered coordinates.
 
     /**
      * @param begin First coordinate of a segment.
@@ -138,7 +138,7 @@ IsComplete(const DeliveredUpdate& update, std::size_t dimension)
     return delivered == dimension;
 }
 
-/** @return the mean noise variance of what was delivered: what is taken for the missing part. */
+/** @return the mean noise variance of the delivered part, also assumed for the missing part. */
 double
 GetMeanSigma2(const DeliveredUpdate& update)
 {
@@ -173,7 +173,7 @@ GetCursors(LossPolicy policy, const std::vector<DeliveredUpdate>& updates, std::
 }
 
 /**
- * @param cursor An update, moved on to a segment.
+ * @param cursor An update, advanced to a segment.
  * @param range The range that delivered the segment.
  * @param begin First coordinate of the segment.
  * @param weight omega.
@@ -205,7 +205,7 @@ MakeShare(const Cursor& cursor, const DeliveredRange& range, std::size_t begin, 
 }
 
 /**
- * @param cursors The updates; they are moved on to the segment.
+ * @param cursors The updates; they are advanced to the segment.
  * @param begin First coordinate of the segment.
  * @return what each update that delivered the segment adds to it.
  */
@@ -313,7 +313,7 @@ DescribeUpdate(const PackedUpdate& packed,
         {
             return false;
         }
-        // Coordinates that were not received count to the interval behind them.
+        // Coordinates that were not received belong to the interval after them.
         const std::size_t begin = update.intervals.empty() ? 0 : update.intervals.back().end;
         update.intervals.push_back({begin, interval.end, decoder.low, decoder.high});
     }

@@ -32,7 +32,7 @@ struct DeliveredRange
 
 /**
  * @ingroup federated
- * @brief What was delivered of one device's update.
+ * @brief The delivered part of one device's update.
  */
 struct DeliveredUpdate
 {
@@ -45,14 +45,12 @@ struct DeliveredUpdate
                                           //!< the decoder's grid (Quantizer::GetDecoderGrid).
     std::vector<float> positions; //!< Of the levels, if they are not spread evenly: one for each
                                   //!< value of the wire bits (Quantizer::GetLevelPositions).
-    std::vector<DeliveredRange> ranges; //!< Ascending, not overlapping, inside the model. Who fills
-                                        //!< them from packets sees to that, and that floats are
-                                        //!< finite.
+    std::vector<DeliveredRange> ranges; //!< The caller checks: ascending, disjoint, finite floats.
 };
 
 /**
  * @ingroup federated
- * @brief What happens to coordinates that were not delivered. (An ns-3 attribute holds it.)
+ * @brief How coordinates that were not delivered count. (An ns-3 attribute holds it.)
  */
 enum LossPolicy
 {
@@ -75,7 +73,7 @@ struct FusionSegment
 
 /**
  * @ingroup federated
- * @brief What a fusion did.
+ * @brief Result of a fusion.
  */
 struct FusionResult
 {
@@ -86,9 +84,9 @@ struct FusionResult
 
 /**
  * @ingroup federated
- * Say how the coordinates that were received of an update are decoded. The device and the noise of
- * the ranges are left as they are.
- * @param packed What was received; its payload must outlive the result.
+ * Describe how the received coordinates of an update are decoded. The device and the noise of the
+ * ranges are not changed.
+ * @param packed The received coordinates; its payload must outlive the result.
  * @param quantizer Quantizer of the device.
  * @param bits Resolution of the device, 1 to 16 (its bits on the wire may be 32).
  * @param [in,out] update All but device is set.
