@@ -29,7 +29,7 @@ FederatedAttackOptions::Add(FederatedCommandLine& cmd)
                   FederatedQuantizers::GetCoordinateWise());
     cmd.AddCount("bits", "Bits of a coordinate; rr has one", bits, 1, Quantizer::MAX_BITS);
     cmd.AddText("interval",
-                "Where the levels are: min-max, max-abs, layer-min-max or fixed:R",
+                "Interval of the levels: min-max, max-abs, layer-min-max or fixed:R",
                 interval,
                 [](const std::string& text)
                 {

@@ -29,7 +29,7 @@ namespace ns3
 namespace
 {
 
-/** One word of the command line, taken apart. */
+/** One argument of the command line, split into its parts. */
 struct Word
 {
     std::string name;  //!< Between the dashes and the equal sign.
@@ -74,7 +74,7 @@ IsPrintOption(const std::string& name)
 
 /**
  * @param value A number.
- * @return it in decimal; what was written with up to 15 digits stays as it was written.
+ * @return it in decimal; a number of up to 15 digits is printed as the user wrote it.
  */
 std::string
 ToText(double value)
@@ -157,7 +157,7 @@ FindChecker(const std::string& name)
 /**
  * @param name Name of a global value, or full name of an attribute.
  * @param value Its new value.
- * @return whether ns-3 took it.
+ * @return whether ns-3 accepted it.
  */
 bool
 SetInNs3(const std::string& name, const std::string& value)
@@ -179,7 +179,7 @@ SetInNs3(const std::string& name, const std::string& value)
  * it would skip destructors.
  * @param name Name of a global value, or full name of an attribute.
  * @param value Its new value.
- * @return whether ns-3 would take it.
+ * @return whether ns-3 would accept it.
  */
 bool
 WouldSetInNs3(const std::string& name, const std::string& value)
@@ -467,8 +467,8 @@ FederatedCommandLine::Parse(int argc, char* argv[], std::string& error)
     {
         words.erase(words.begin());
     }
-    // Without options ns-3's reader does one thing: it describes the example and ends the process
-    // when ns-3's documentation is being made.
+    // Without options ns-3's parser only describes the example and ends the process when ns-3's
+    // documentation is generated.
     m_commandLine.Parse(std::vector<std::string>{program});
     for (const std::string& text : words)
     {
@@ -485,7 +485,7 @@ FederatedCommandLine::Parse(int argc, char* argv[], std::string& error)
         }
     }
     error = ReadAll(words);
-    // One sentence is one line, whatever the user typed.
+    // One sentence is one line, even if an argument contains line breaks.
     std::replace_if(
         error.begin(),
         error.end(),

@@ -19,16 +19,17 @@ namespace ns3
  * @ingroup federated
  * @brief The strict command line of every example.
  *
- * ns-3's CommandLine reads 5x as 5, wraps -1, keeps stray words and aborts on a wrong unit. This
- * reader takes the same options: those of the example, --PrintHelp and the other print options,
- * global values such as --RngRun, and --ns3::Class::Attribute=value. It refuses everything else
- * with one sentence, before anything is built or written. Campaign tools read our options and their
- * defaults from --PrintHelp; therefore help texts contain no brackets and no double dash.
+ * ns-3's CommandLine reads 5x as 5, wraps -1, ignores stray words and aborts on a wrong unit. This
+ * parser accepts the same options: those of the example, --PrintHelp and the other print options,
+ * global values such as --RngRun, and --ns3::Class::Attribute=value. It rejects everything else
+ * with one sentence, before nodes are created or files are written. Campaign tools read our options
+ * and their defaults from --PrintHelp; therefore help texts contain no brackets and no double dash.
  */
 class FederatedCommandLine
 {
   public:
-    /** Says what is wrong with a value, in words that follow "--name=value "; empty if nothing. */
+    /** Returns the error in a value, as words that follow "--name=value "; empty if there is none.
+     */
     using Check = std::function<std::string(const std::string& value)>;
 
     /**
@@ -99,7 +100,7 @@ class FederatedCommandLine
      * @param name Name of the option.
      * @param help What it means.
      * @param [in,out] value Its default, and where the value goes.
-     * @param check What else must hold for the text, besides not being empty.
+     * @param check A further check of the text, which is not empty.
      */
     void AddText(const std::string& name,
                  const std::string& help,

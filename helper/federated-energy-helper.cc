@@ -12,14 +12,14 @@
 namespace ns3
 {
 
-/** What happens when the battery of one device is empty. */
+/** Handles an empty battery of one device. */
 class FederatedEnergyHelper::Exit : public SimpleRefCount<FederatedEnergyHelper::Exit>
 {
   public:
-    /** It is. */
+    /** The battery is empty. */
     void HandleDepletion()
     {
-        // Not at once: a radio may be in the middle of a change of state.
+        // In a later event: a radio may be in the middle of a change of state.
         Simulator::ScheduleNow(&FederatedDevice::Leave, device);
         Simulator::Schedule(lastWords, &Exit::SwitchOff, Ptr<Exit>(this));
     }
@@ -40,8 +40,8 @@ class FederatedEnergyHelper::Exit : public SimpleRefCount<FederatedEnergyHelper:
 };
 
 /**
- * The energy sources, and what draws from them. They know no device: the trace writer, which
- * devices refer to, asks here.
+ * The energy sources and their energy models. They hold no pointer to a device, because devices
+ * refer to the trace writer, which reads them.
  */
 class FederatedEnergyHelper::Meters : public SimpleRefCount<FederatedEnergyHelper::Meters>
 {
@@ -52,7 +52,7 @@ class FederatedEnergyHelper::Meters : public SimpleRefCount<FederatedEnergyHelpe
      */
     double GetUsed(uint32_t device)
     {
-        // As the models count: the source rounds every step to nanojoules.
+        // Summed over the models: the source rounds every step to nanojoules.
         double joules = 0;
         for (uint32_t i = 0; i < models.at(device).GetN(); ++i)
         {

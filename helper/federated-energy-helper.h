@@ -27,7 +27,7 @@ namespace ns3
  * @ingroup federated
  * @brief Gives the devices of a federation batteries, from which radio and training draw.
  *
- * Without a radio, only training draws; FederatedWifiEnergyHelper knows the radio of wifi:
+ * Without a radio model, only training draws energy; FederatedWifiEnergyHelper adds that of wifi:
  *
  * @code
     FederatedWifiEnergyHelper energy(20); // joules
@@ -35,13 +35,13 @@ namespace ns3
     energy.Install(federation, stations); // after federation.Install(); any order of net devices
    @endcode
  *
- * What a device used in a round is then in the column energy_j of PREFIX-links.csv.
+ * The energy that a device used in a round is then in the column energy_j of PREFIX-links.csv.
  *
- * A battery counts as empty at its low-battery threshold, a tenth of what it held at first unless
- * the attribute says otherwise. Its device then leaves the federation with what is left; a little
- * later (SetLastWords) its radio is switched off. The source looks at its level at least every
- * 10 ms and a hundred times while training uses all of it; what is left at the threshold should be
- * enough for the radio in the time until it is off.
+ * A battery counts as empty at its low-battery threshold, by default a tenth of its initial energy.
+ Its device then leaves the federation with the remaining energy; after a short time (SetLastWords)
+ its radio is switched off. The source updates its level at least every 10 ms and a hundred times
+ while training uses all of it; the energy at the threshold should be enough for the radio until it
+ is off.
  */
 class FederatedEnergyHelper
 {
@@ -49,7 +49,7 @@ class FederatedEnergyHelper
     /** Switches the radio of a net device off. */
     using SwitchOffCallback = Callback<void, Ptr<NetDevice>>;
 
-    /** @param joules What each battery holds at first. */
+    /** @param joules Initial energy of each battery. */
     explicit FederatedEnergyHelper(double joules);
 
     virtual ~FederatedEnergyHelper();
@@ -71,13 +71,13 @@ class FederatedEnergyHelper
 
     /**
      * @param time From the moment at which a battery is empty until the radio is switched off, so
-     * that the center hears that the device leaves, be it at the third try; 500 ms if this is not
-     * called.
+     * that the center receives the LEAVE of the device, even at the third transmission; 500 ms if
+     * this is not called.
      */
     void SetLastWords(const Time& time);
 
     /**
-     * Let radios draw.
+     * Let radios draw energy.
      * @param model Makes their energy models, which must not switch anything off by themselves.
      * @param switchOff Switches a radio off.
      */
@@ -87,8 +87,8 @@ class FederatedEnergyHelper
     /**
      * Install batteries on the nodes of all devices, once, after the federation was installed.
      * @param federation The federation.
-     * @param radios Net devices of these nodes, in any order; their radios draw if SetRadio() said
-     * how.
+     * @param radios Net devices of these nodes, in any order; their radios draw energy if
+     * SetRadio() was called.
      */
     void Install(const FederatedHelper& federation,
                  const NetDeviceContainer& radios = NetDeviceContainer());

@@ -434,7 +434,7 @@ FederatedHelper::Check(std::string& error)
 bool
 FederatedHelper::CheckPrivacyBudgets(std::string& error)
 {
-    // Devices are made only if need be: each takes automatic random streams.
+    // Devices are created only if needed: each takes automatic random streams.
     TypeId::AttributeInformation budget;
     FederatedDevice::GetTypeId().LookupAttributeByName("PrivacyBudget", &budget);
     const bool chosen =
@@ -480,7 +480,7 @@ FederatedHelper::MakeStrategies()
     ObjectFactory quantizer(name);
     if (name == "ns3::LaplaceQuantizer")
     {
-        // One epsilon for the whole update, against d times that of a coordinate.
+        // One epsilon for the whole update: d times that of a coordinate.
         const auto dimension = static_cast<double>(m_task->GetDimension());
         quantizer.Set("Epsilon", DoubleValue(dimension * m_epsilon));
         quantizer.Set("Sensitivity", DoubleValue(profile.laplaceSensitivity));
@@ -538,7 +538,7 @@ FederatedHelper::MakeCenter(const Address& address) const
     center.Set("Probe", PointerValue(m_probe));
     if (m_groupPort != 0)
     {
-        // Bound to no address, because what is sent to a group would not be taken for it.
+        // Bound to any address, because messages to a group would not be delivered otherwise.
         center.Set("Local",
                    AddressValue(InetSocketAddress(Ipv4Address::GetAny(),
                                                   federated::SocketAddress(address).port)));
@@ -628,7 +628,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
                     [](const auto& attribute) { return attribute.first == "IntervalRule"; });
     if (!chosen)
     {
-        PointerValue interval; // of the devices, which may have been given another one
+        PointerValue interval; // of the devices, for which a user may have set another one
         m_devices.front()->GetAttribute("IntervalRule", interval);
         m_center->SetAttribute("IntervalRule", interval);
     }

@@ -103,7 +103,7 @@ class FederatedHelper
     void SetProtocol(const std::string& protocol);
 
     /**
-     * Encrypt all messages (see MessageCipher for what that is, and what it is not).
+     * Encrypt all messages (MessageCipher describes the limits of this encryption).
      * @param key Up to 32 bytes, which center and devices share; empty: no encryption.
      */
     void SetEncryptionKey(const std::string& key);
@@ -131,7 +131,7 @@ class FederatedHelper
 
     /**
      * Measure the distances in PREFIX-links.csv from another node than that of the center, such as
-     * the access point if the center is on a wire behind it.
+     * the access point if the center is wired to it.
      * @param node A node with a mobility model.
      */
     void SetDistanceReference(const Ptr<Node>& node);
@@ -150,8 +150,8 @@ class FederatedHelper
 
     /**
      * @param name Name of an attribute of FederatedDevice.
-     * @param value Its value, for every device; a strategy that is named by a text is made anew for
-     * each.
+     * @param value Its value, for every device; a strategy that is given as a text is created for
+     * each device.
      */
     void SetDeviceAttribute(const std::string& name, const AttributeValue& value);
 
@@ -175,7 +175,7 @@ class FederatedHelper
      * Install the applications, once. Aborts with the error of Check() if there is one.
      *
      * A device whose node has exactly one usable address of the center's family is bound to it: a
-     * join from anywhere else is dropped.
+     * JOIN from another address is dropped.
      * @param centerNode Node of the fusion center.
      * @param centerAddress Address and port of the center as the devices reach it
      * (InetSocketAddress or Inet6SocketAddress).
@@ -193,8 +193,8 @@ class FederatedHelper
     Ptr<FusionCenter> GetCenter() const;
 
     /**
-     * Fix the random streams in use, before or after Install(). Without this the helper fixes
-     * numbers of its own.
+     * Fix the random streams in use, before or after Install(). By default the helper uses fixed
+     * numbers.
      * @param stream First stream number.
      * @return how many streams are used.
      */
@@ -242,9 +242,9 @@ class FederatedHelper
     static void CountUpdate(uint64_t* count, uint32_t headers, Ptr<const Packet> packet);
 
     /**
-     * Print what is private: the claim that follows from the configuration, the largest epsilons of
-     * a device so far, side information that is sent without protection, and how many devices
-     * declined. Call it after Simulator::Run() and before Simulator::Destroy().
+     * Print the privacy summary: the claim that follows from the configuration, the largest
+     * epsilons of a device so far, side information that is sent without protection, and how many
+     * devices declined. Call it after Simulator::Run() and before Simulator::Destroy().
      * @param stream Where to, standard error in examples.
      */
     void PrintPrivacy(std::ostream& stream) const;
@@ -257,14 +257,14 @@ class FederatedHelper
     struct Profile
     {
         const char* name;            //!< Its name.
-        LearningTask::Pixels pixels; //!< What a pixel means.
+        LearningTask::Pixels pixels; //!< Scale of the pixels.
         double learningRate;         //!< eta_0.
         double learningRateDecay;    //!< c in eta_0 / (1 + c t).
         ClipNorm clipNorm;           //!< Norm that is clipped.
         double clipBound;            //!< C.
         double halfWidth;            //!< Interval [-h, h]; 0: [-max|v|, max|v|] per update.
-        bool exactDistortion;        //!< Whether FWO takes what devices report.
-        double clusterConstant;      //!< What stands for C in CSO.
+        bool exactDistortion;        //!< Whether FWO uses the reported distortion.
+        double clusterConstant;      //!< C in CSO.
         double laplaceSensitivity;   //!< rho of LaplaceSQ; 0: the step of that update.
     };
 
@@ -321,7 +321,7 @@ class FederatedHelper
     TypeId GetProtocol() const;
 
     /**
-     * @return a factory of devices with all that they have in common, but not their addresses;
+     * @return a factory of devices with their common attributes, but not their addresses;
      * after MakeStrategies().
      */
     ObjectFactory MakeDeviceFactory() const;
@@ -342,10 +342,10 @@ class FederatedHelper
      */
     Ptr<FusionCenter> MakeCenter(const Address& address) const;
 
-    /** Tell the center of all devices. */
+    /** Register all devices at the center. */
     void Enroll();
 
-    /** Number the streams of all that is installed. */
+    /** Assign the random streams of center and devices. */
     void ApplyStreams();
 
     // Attributes
@@ -358,7 +358,7 @@ class FederatedHelper
     FederatedPartition m_partition;   //!< How the training set is split.
     std::string m_protocol;           //!< udp or tcp.
     Time m_joinSpacing;               //!< From one start to the next.
-    Ipv4Address m_group;              //!< Where all is sent, if m_groupPort is not 0.
+    Ipv4Address m_group;              //!< Destination of all messages, if m_groupPort is not 0.
     bool m_enrolled = false;          //!< Whether devices need not join.
     uint16_t m_groupPort = 0;         //!< Port of the devices there; 0: no group.
     Ptr<LinkProbe> m_probe;           //!< Observes the links; may be null.

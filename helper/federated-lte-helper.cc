@@ -129,7 +129,7 @@ FederatedLteHelper::Install(const NodeContainer& devices)
     m_ueDevices = m_lte->InstallUeDevice(devices);
     if (!IsChanged("ns3::LteEnbRrc", "SrsPeriodicity"))
     {
-        // Each device needs an offset of its own; one that connects again may hold two for a while.
+        // Each device needs its own offset; a device that reconnects may hold two for some time.
         uint32_t period = 320; // the longest in ns-3, in ms
         for (uint32_t legal : {160, 80, 40})
         {

@@ -21,32 +21,33 @@ class FederatedHelper;
 
 /**
  * @ingroup federated
- * @brief One LTE cell of IPv4 devices, and a center behind it on a wire.
+ * @brief One LTE cell of IPv4 devices, and a center that is wired to the PGW.
  *
  * @verbatim
     device )))  ((( eNB --- SGW --- PGW --- center
     device )))
    @endverbatim
  *
- * Everything goes over the default bearer of each device. Positions are those of the nodes'
+ * All messages use the default bearer of each device. Positions are those of the nodes'
  * mobility models.
  *
  * ns-3 measures the uplink over the whole band, over which a device spreads its power: the wider
  * the band, the smaller the cell. Its schedulers do not serve a device whose SINR is below about
- * -2 dB, but keep resource blocks for it as long as it has something to send, which slows down the
- * others.
+ * -2 dB, but reserve resource blocks for it as long as it has data to send, which slows down the
+ others.
  *
  * ns-3's defaults suit small flows. Unless a user has changed the same default (Config::SetDefault,
- * or an option such as --ns3::LteEnbPhy::TxPower=46), the constructor sets the following. To have
- * ns-3's own value again, set it behind the constructor: before it, it looks like no change.
+ * or an option such as --ns3::LteEnbPhy::TxPower=46), the constructor sets the following. To use
+ ns-3's own value, set it after the constructor: a default set before to the same value is not
+ recognized as a change.
  *
  * - ns3::LteRlcUm::MaxTxBufferSize to 16 MiB instead of 10 KiB, because a model or an update waits
  *   there for the radio;
- * - ns3::LteRlcUm::EnablePdcpDiscarding, which newer releases have, to false: what has waited for
- *   long is not dropped;
+ * - ns3::LteRlcUm::EnablePdcpDiscarding, which newer releases have, to false: packets that have
+ waited for long are not dropped;
  * - ns3::LteEnbPhy::TxPower to 43 dBm, that of a macro cell, instead of 30 dBm;
- * - ns3::LteUePhy::DownlinkCqiPeriodicity to 10 ms instead of 1 ms: the reports cost much of the
- *   computing time.
+ * - ns3::LteUePhy::DownlinkCqiPeriodicity to 10 ms instead of 1 ms: the reports take much of the
+ computing time.
  *
  * Install() chooses ns3::LteEnbRrc::SrsPeriodicity by the number of devices, again unless its
  * default was changed. The path loss is ns3::LogDistancePropagationLossModel with the reference
@@ -56,14 +57,14 @@ class FederatedHelper;
 class FederatedLteHelper
 {
   public:
-    static constexpr uint32_t MAX_DEVICES = 319; //!< As many as sounding signals tell apart.
+    static constexpr uint32_t MAX_DEVICES = 319; //!< Limit of the sounding reference signals.
 
     FederatedLteHelper();
 
     FederatedLteHelper(const FederatedLteHelper&) = delete;
     FederatedLteHelper& operator=(const FederatedLteHelper&) = delete;
 
-    /** @return what makes the cell, to be changed before Install(). */
+    /** @return the helper of the cell, to be configured before Install(). */
     Ptr<LteHelper> GetLteHelper() const;
 
     /** @param exponent Of the log-distance path loss. */
@@ -85,8 +86,8 @@ class FederatedLteHelper
     void Install(const NodeContainer& devices);
 
     /**
-     * Make a probe for the uplinks and tell the federation of it, and that distances are measured
-     * from the eNB; after Install(), and before that of the federation.
+     * Create a probe for the uplinks, and set it and the eNB as the reference of distances in the
+     * federation; after Install(), and before the federation is installed.
      * @param federation Its devices are those of the cell, in any order.
      * @return the probe.
      */
@@ -111,8 +112,7 @@ class FederatedLteHelper
     const NetDeviceContainer& GetUeDevices() const;
 
     /**
-     * Fix the random streams in use, after Install(). Without this the helper fixes numbers of its
-     * own.
+     * Fix the random streams in use, after Install(). By default the helper uses fixed numbers.
      * @param stream First stream number.
      * @return how many streams are used.
      */
@@ -126,7 +126,7 @@ class FederatedLteHelper
 
     // State
     Ptr<LteHelper> m_lte;             //!< Makes the cell.
-    Ptr<PointToPointEpcHelper> m_epc; //!< Makes the network behind it.
+    Ptr<PointToPointEpcHelper> m_epc; //!< Makes the core network.
     Ptr<Node> m_enb;                  //!< The eNB.
     Ptr<Node> m_center;               //!< The center.
     Ipv4Address m_centerAddress;      //!< Its address.

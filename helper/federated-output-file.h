@@ -13,9 +13,9 @@ namespace ns3
  * @ingroup federated
  * @brief A file that appears under its name only when it is complete.
  *
- * What is written goes to PATH.part, which Commit renames to PATH; without Commit it is removed,
- * and what PATH held before stays. A file that others read while it grows is put in place by
- * Publish instead, and flushed whenever it ends with a whole row.
+ * Data is written to PATH.part, which Commit renames to PATH; without Commit it is removed, and an
+ * earlier file PATH stays. A file that others read while it grows is renamed by Publish instead,
+ * and flushed whenever it ends with a whole row.
  */
 class FederatedOutputFile
 {
@@ -47,9 +47,9 @@ class FederatedOutputFile
     bool Publish(std::string& error);
 
     /**
-     * Let others read what was written.
+     * Flush the written data, so that others can read it.
      * @param [out] error On failure, one sentence with the path and what was wrong.
-     * @return whether nothing that was written so far got lost.
+     * @return whether all data so far could be written.
      */
     bool Flush(std::string& error);
 

@@ -18,14 +18,14 @@ namespace ns3
  * @brief Prints a line on standard error at the end of each round: round, accuracy, loss, simulated
  * time, real time, and an estimate of the real time that is left.
  *
- * This alone looks at the clock of the machine; no result depends on it.
+ * Only this class uses the clock of the machine; no result depends on it.
  */
 class FederatedProgress : public SimpleRefCount<FederatedProgress>
 {
   public:
     /**
      * Begin to print.
-     * @param center Whose rounds.
+     * @param center The center.
      */
     static void Watch(const Ptr<FusionCenter>& center);
 

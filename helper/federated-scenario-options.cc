@@ -30,7 +30,7 @@ FederatedScenarioOptions::AddFederation(FederatedCommandLine& cmd)
 {
     cmd.AddCount("devices", "Number of devices, half of them with 2 bits", devices, 2, MAX_DEVICES);
     cmd.AddText("groups", "Devices and their bits, as 50x2,50x4, instead of --devices", groups);
-    cmd.AddCount("participants", "Devices that take part in a round", participants, 1, MAX_DEVICES);
+    cmd.AddCount("participants", "Devices selected in a round", participants, 1, MAX_DEVICES);
     cmd.AddCount("rounds", "Number of rounds", rounds, 1, 1000000);
     cmd.AddTime("deadline", "Longest round", deadline, MilliSeconds(1), Hours(1000));
     cmd.AddTime("time-per-sample", "Training time of a sample", timePerSample, Time(0), Hours(1));

@@ -22,7 +22,7 @@ namespace
 
 const Ipv4Address CENTER_ADDRESS("10.255.255.254");
 
-const Ipv4Address FIRST_DEVICE("10.64.0.0"); // and the others behind it
+const Ipv4Address FIRST_DEVICE("10.64.0.0"); // and the following ones
 const Ipv4Address FIRST_HUB("10.128.0.0");   // likewise
 
 /**
@@ -36,7 +36,7 @@ AddInterface(const Ptr<NetDevice>& port, const Ipv4Address& address)
 {
     const auto ipv4 = port->GetNode()->GetObject<Ipv4>();
     const uint32_t interface = ipv4->AddInterface(port);
-    // Without a network no route comes with the address.
+    // With this mask ns-3 adds no route for the address.
     ipv4->AddAddress(interface, Ipv4InterfaceAddress(address, Ipv4Mask::GetOnes()));
     ipv4->SetUp(interface);
     return interface;
@@ -115,8 +115,8 @@ FederatedStarHelper::InstallInternet(const NodeContainer& nodes)
     internet.Install(nodes);
     for (uint32_t i = 0; i < nodes.GetN(); ++i)
     {
-        // All interfaces of a node have the same address, so that a router need not look through
-        // the others for the destination of every packet that passes. (A new name since 3.41.)
+        // All interfaces of a node have the same address, so that a router need not search all
+        // interfaces for the destination of every packet that it forwards. (A new name since 3.41.)
         const auto ipv4 = nodes.Get(i)->GetObject<Ipv4>();
         if (!ipv4->SetAttributeFailSafe("StrongEndSystemModel", BooleanValue(true)))
         {
@@ -154,7 +154,7 @@ FederatedStarHelper::Attach(const Hub& parent,
                             uint32_t end,
                             uint32_t tiers)
 {
-    // Children have equal blocks of devices, whose addresses have a prefix in common.
+    // Children have equal blocks of devices, whose addresses share a prefix.
     const uint32_t blockBits = m_tierBits * tiers;
     for (uint32_t first = begin; first < end; first += 1U << blockBits)
     {

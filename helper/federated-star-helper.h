@@ -26,14 +26,14 @@ namespace ns3
                         +-- device                       +-- device
    @endverbatim
  *
- * Routes are static. Tiers of hubs keep routing tables short: a router of ns-3 looks through its
- * routes, and in places through its interfaces, for every packet. All links of a node share its one
- * address, as unnumbered links do. There are no queue discs, only the queues of the net devices.
+ * Routes are static. Tiers of hubs keep routing tables short: a router of ns-3 searches its routes,
+ and sometimes its interfaces, linearly for every packet. All links of a node share its one address,
+ as unnumbered links do. There are no queue discs, only the queues of the net devices.
  */
 class FederatedStarHelper
 {
   public:
-    static constexpr uint32_t MAX_DEVICES = 1U << 22; //!< As many addresses as there are.
+    static constexpr uint32_t MAX_DEVICES = 1U << 22; //!< Number of addresses.
 
     FederatedStarHelper();
 
@@ -62,7 +62,7 @@ class FederatedStarHelper
 
     /**
      * @param devices Number of devices.
-     * @return with how many tiers of hubs a packet costs least.
+     * @return the number of tiers of hubs with the least cost per packet.
      */
     static uint32_t GetTiers(uint32_t devices);
 
@@ -75,7 +75,7 @@ class FederatedStarHelper
     /** @return the net devices of the center. */
     const NetDeviceContainer& GetCenterPorts() const;
 
-    /** @return the net devices that receive what devices send, in the order of the devices. */
+    /** @return the net devices that receive from devices, in the order of the devices. */
     const NetDeviceContainer& GetUplinkPorts() const;
 
   private:
@@ -90,7 +90,7 @@ class FederatedStarHelper
     static void InstallInternet(const NodeContainer& nodes);
 
     /**
-     * Make a link, and the route up.
+     * Make a link, and the route towards the center.
      * @param parent The end at the center's side.
      * @param child The other end.
      * @param isTrunk Whether the other end is a hub.

@@ -23,11 +23,11 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief Joins what the devices and the fusion center trace, keeps totals, and writes tables.
+ * @brief Joins the traces of the devices and the fusion center, keeps totals, and writes tables.
  *
  * PREFIX-rounds.csv has a row for each round, PREFIX-links.csv one for each selected device and
  * round. Only whole rows are written, and they are flushed at the end of each round, so that a
- * program can follow a running simulation. A value that nobody knows is empty, never 0.
+ * program can follow a running simulation. An unknown value is empty, never 0.
  *
  * The number of sent fragments and the time of the first one are traced by the device, everything
  * else by the center. A device that traced no sent update when the round ends does not count in the
@@ -61,7 +61,8 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     void SetDistanceCallback(const DistanceCallback& distance);
 
     /**
-     * @param energy Gives what a device has used so far; without it energies are unknown.
+     * @param energy Returns the energy that a device has used so far; without it energies are
+     * unknown.
      */
     void SetEnergyCallback(const EnergyCallback& energy);
 
@@ -79,8 +80,8 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
 
     /**
      * @param which Which epsilon.
-     * @return the largest of a device so far; NaN where no device sent anything, or one of them
-     * does not have it.
+     * @return the largest of a device so far; NaN if no device sent an update, or one of them does
+     * not have it.
      */
     double GetLargestEpsilon(PrivacyEpsilon which) const;
 
@@ -105,9 +106,9 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
   private:
     /**
      * Connect a trace source.
-     * @param source Whose.
+     * @param source The object with the trace source.
      * @param name Its name.
-     * @param sink What handles it.
+     * @param sink The trace sink.
      */
     template <typename... Arguments>
     void Connect(const Ptr<Object>& source,
@@ -116,7 +117,7 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
 
     /**
      * @param round A round that begins.
-     * @param selected Who takes part.
+     * @param selected The selected devices.
      */
     void HandleRoundStart(uint32_t round, const std::vector<uint32_t>& selected);
 
@@ -133,7 +134,7 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
 
     /**
      * @param round The round.
-     * @param device Who declined.
+     * @param device The device that declined.
      */
     void HandleDeclined(uint32_t round, uint32_t device);
 
@@ -162,15 +163,15 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
 
     // Attributes
     DistanceCallback m_distance; //!< Gives the distances; may be null.
-    EnergyCallback m_energy;     //!< Gives what was used; may be null.
+    EnergyCallback m_energy;     //!< Gives the energy used; may be null.
 
     // State
     std::unique_ptr<FederatedOutputFile> m_rounds;          //!< A row for each round; may be null.
     std::unique_ptr<FederatedOutputFile> m_links;           //!< A row for each link; may be null.
     std::string m_error;                                    //!< The first failure to write.
-    std::map<uint32_t, FederatedDevice::SentRecord> m_sent; //!< What devices sent, by device.
-    std::map<uint32_t, double> m_used; //!< Energy that the selected had used when the round began.
-    std::map<uint32_t, PrivacyLedger> m_ledgers; //!< What devices spent, if they sent anything.
+    std::map<uint32_t, FederatedDevice::SentRecord> m_sent; //!< Sent updates, by device.
+    std::map<uint32_t, double> m_used;           //!< Energy used by the selected before the round.
+    std::map<uint32_t, PrivacyLedger> m_ledgers; //!< Of devices that sent an update.
     std::map<uint32_t, uint32_t> m_declined;     //!< Grants that devices declined.
     RoundRecord m_last;                          //!< The last round.
     uint64_t m_sentFragments = 0;                //!< Sum over rounds.

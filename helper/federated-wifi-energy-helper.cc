@@ -17,10 +17,10 @@ namespace
 {
 
 /**
- * A WifiRadioEnergyModel that is not off before its time. ns-3's own (3.35 to 3.48) plans for every
- * state when the battery would be empty in it, forgets to cancel some of these plans when the state
- * changes, and then uses nothing any more: after a frame was sent, as early as if the radio had
- * been sending ever since.
+ * A WifiRadioEnergyModel that does not switch off too early. ns-3's own (3.35 to 3.48) schedules
+ * for every state the time at which the battery would be empty, does not cancel some of these
+ * events when the state changes, and then draws no more energy: after a frame was sent, as early as
+ * if the radio had been sending since then.
  */
 class LastingRadioEnergyModel : public WifiRadioEnergyModel
 {
@@ -46,7 +46,7 @@ class LastingRadioEnergyModel : public WifiRadioEnergyModel
     }
 
   private:
-    // Not counted references: both refer to this model, and live as long as anything happens.
+    // Raw pointers: both refer to this model, and exist until the end of the simulation.
     WifiPhy* m_phy;                  //!< The radio.
     compat::EnergySource* m_battery; //!< Its battery.
 };

@@ -13,13 +13,13 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief FederatedEnergyHelper for devices with a WifiNetDevice, whose radio draws as ns-3's
- * WifiRadioEnergyModel says (but not off before its battery is empty).
+ * @brief FederatedEnergyHelper for devices with a WifiNetDevice, whose radio draws energy according
+ * to ns-3's WifiRadioEnergyModel (but is not off before its battery is empty).
  */
 class FederatedWifiEnergyHelper : public FederatedEnergyHelper
 {
   public:
-    /** @param joules What each battery holds at first. */
+    /** @param joules Initial energy of each battery. */
     explicit FederatedWifiEnergyHelper(double joules);
 
     /**

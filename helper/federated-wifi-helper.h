@@ -42,18 +42,18 @@ namespace ns3
  * join. A device that misses parts of a model trains with the previous values of these. The center
  * has a more robust MCS and more power than the devices, as access points have. In infrastructure
  * mode frames are acknowledged and rates adapt, so that a bad link is slow. The model is sent by
- * multicast, and what a device misses is retransmitted.
+ multicast, and fragments that a device lacks are retransmitted.
  *
  * Some defaults of ns-3 do not work for a federation; the helper has others, which can be changed:
- *   - the timeout of ADDBA: 1 ms makes contending stations hang;
+ *   - the timeout of ADDBA: with 1 ms contending stations stop sending;
  *   - block ack agreements: that of a station that left blocks all others;
  *   - the queue of a radio: it holds an update;
  *   - queue discs: none, because CoDel drops bursts;
- *   - ARP: filled in advance, because a cache holds three pending packets and is dead for 100 s
- *     after three failures;
+ *   - ARP: filled in advance, because a cache holds three pending packets and drops all others for
+ 100 s after three failures;
  *   - preamble detection: the default detects no frame below about 12 dB;
- *   - association: stations associate one after the other; if all do at once, some believe that
- *     they are associated while the access point does not.
+ *   - association: stations associate one after the other; if all do at once, some are associated,
+ but the access point does not know it.
  *
  * @code
     FederatedWifiHelper wifi;
@@ -75,14 +75,14 @@ class FederatedWifiHelper
     /** @param mode adhoc or infrastructure. */
     void SetMode(const std::string& mode);
 
-    /** @param isWired Whether the center is on a wire behind the access point, not in it. */
+    /** @param isWired Whether the center is wired to the access point, not on the same node. */
     void SetCenterOnWire(bool isWired);
 
     /** @param width Channel width in MHz: 20, 40, 80 or 160. */
     void SetWidth(uint16_t width);
 
     /**
-     * @param mcs MCS of what devices send in ad hoc mode, 0 to 8; 3 if this is not called.
+     * @param mcs MCS of the frames of devices in ad hoc mode, 0 to 8; 3 if this is not called.
      */
     void SetMcs(uint32_t mcs);
 
@@ -187,7 +187,7 @@ class FederatedWifiHelper
     /** @return the wifi devices of the devices. */
     const NetDeviceContainer& GetDevices() const;
 
-    /** @return the wifi device that receives what devices send. */
+    /** @return the wifi device that receives from devices. */
     Ptr<NetDevice> GetReceiver() const;
 
     /** @return the probe, once SetUp() was called. */
@@ -234,7 +234,7 @@ class FederatedWifiHelper
      */
     static void AddAddress(const Ptr<NetDevice>& device, Ipv4Address address, Ipv4Mask mask);
 
-    /** Make the center behind the access point. */
+    /** Make the center that is wired to the access point. */
     void AddWire();
 
     // Attributes
@@ -242,7 +242,7 @@ class FederatedWifiHelper
     bool m_wired = false;           //!< Whether the center is on a wire.
     uint16_t m_width = 20;          //!< MHz.
     uint32_t m_mcs = 3;             //!< Of devices, ad hoc.
-    uint32_t m_downlinkMcs = 0;     //!< Of what the center sends to groups.
+    uint32_t m_downlinkMcs = 0;     //!< Of the center's frames to groups.
     double m_exponent = 3;          //!< Of the path loss.
     double m_fading = 0;            //!< Nakagami m; 0: none.
     double m_txPower = 16;          //!< Of devices, dBm.

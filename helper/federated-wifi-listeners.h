@@ -38,7 +38,7 @@ class WifiListeners
     Ptr<NetDevice> Add(const Ptr<Node>& node);
 
     /**
-     * @param position Where.
+     * @param position Its position.
      * @param federation The federation that it listens to, installed.
      * @return an application on a node of its own.
      */

@@ -14,7 +14,7 @@
 namespace ns3::federated
 {
 
-/** What all radios of a cell have in common. */
+/** Common settings of all radios of a cell. */
 struct WifiRadioSettings
 {
     bool isAdhoc;        //!< Whether there is no access point.
@@ -27,15 +27,15 @@ struct WifiRadioSettings
     double threshold;    //!< Least SNR of a preamble, in dB.
 };
 
-/** The channel of a cell, and what makes radios on it: 802.11ac, 5 GHz. */
+/** The channel of a cell, and a factory of radios on it: 802.11ac, 5 GHz. */
 class WifiRadios
 {
   public:
-    /** @param settings What all radios have in common. */
+    /** @param settings Common settings of all radios. */
     explicit WifiRadios(const WifiRadioSettings& settings);
 
     /**
-     * @param nodes Where.
+     * @param nodes Nodes of the radios.
      * @param mac TypeId name of the MAC; not used ad hoc.
      * @param mcs MCS of group-addressed frames, and ad hoc of all.
      * @param power Transmission power in dBm.
@@ -46,7 +46,7 @@ class WifiRadios
                                uint32_t mcs,
                                double power);
 
-    /** @return fading as that of the cell, with random streams of its own; null if it has none. */
+    /** @return a copy of the cell's fading with its own random streams; null if it has none. */
     Ptr<PropagationLossModel> MakeFading() const;
 
     /** @return the fading of the cell; null if it has none. */
@@ -58,7 +58,7 @@ class WifiRadios
     /** @return the channel. */
     Ptr<YansWifiChannel> GetChannel() const;
 
-    /** @return what writes captures. */
+    /** @return the helper that writes captures. */
     YansWifiPhyHelper& GetPhy();
 
     /**
@@ -76,10 +76,10 @@ class WifiRadios
     static double GetGroupRate(uint16_t width, uint32_t mcs);
 
   private:
-    /** Set what holds for every PHY. */
+    /** Set the attributes of every PHY. */
     void SetUpPhy();
 
-    WifiRadioSettings m_settings;         //!< What all radios have in common.
+    WifiRadioSettings m_settings;         //!< Common settings of all radios.
     YansWifiPhyHelper m_phy;              //!< Makes PHYs and writes captures.
     Ptr<YansWifiChannel> m_channel;       //!< The channel.
     Ptr<PropagationLossModel> m_pathLoss; //!< Its path loss.

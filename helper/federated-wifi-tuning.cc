@@ -133,7 +133,7 @@ CountUnanswered(Ptr<UnansweredRequests> unanswered,
 }
 
 /**
- * Set up block acknowledgments for cells in which stations move out of reach.
+ * Set up block acknowledgments for cells in which stations move out of range.
  * @param mac The MAC of a radio.
  * @param txop Its channel access function.
  * @param limit Number of unanswered requests after which an agreement ends; 0: never.
@@ -153,8 +153,8 @@ TuneAgreements(const Ptr<WifiMac>& mac, const Ptr<QosTxop>& txop, uint32_t limit
     }
     if (KeepsOldAgreements(*mac, 0))
     {
-        // The receiver would wait for frames that were dropped under the old agreement, unless that
-        // expires.
+        // Let the old agreement expire: under it the receiver would wait for frames that were
+        // dropped.
         mac->SetAttribute("BE_BlockAckInactivityTimeout", UintegerValue(500)); // times 1024 us
     }
     // Unanswered requests must end as well.
@@ -170,7 +170,7 @@ TuneAgreements(const Ptr<WifiMac>& mac, const Ptr<QosTxop>& txop, uint32_t limit
 
 /**
  * Fill an entry of an ARP cache. Signature of a bound callback of a net device.
- * @param device Whose cache; it may own the callback that calls this.
+ * @param device The device of the cache; it may own the callback that calls this.
  * @param address The address.
  * @param hardware The hardware address.
  */
@@ -182,7 +182,7 @@ AddArpEntry(NetDevice* device, Ipv4Address address, Address hardware)
 
 /**
  * Fill an entry of an ARP cache, and again whenever the device associates.
- * @param at Whose cache.
+ * @param at The device of the cache.
  * @param other The radio that the entry is for, with an address.
  */
 void

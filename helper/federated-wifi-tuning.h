@@ -16,7 +16,7 @@ namespace ns3::federated
 struct WifiTuning
 {
     Time addBaTimeout;      //!< Of ADDBA requests.
-    uint32_t blockAckLimit; //!< Requests that are not answered until an agreement ends; 0: any.
+    uint32_t blockAckLimit; //!< Unanswered requests until an agreement ends; 0: no limit.
     uint32_t queuePackets;  //!< Largest queue.
     Time queueDelay;        //!< Longest time in it.
 };

@@ -180,7 +180,7 @@ DividesByte(unsigned bits)
     return federated::LITTLE_ENDIAN_HOST && 8 % bits == 0;
 }
 
-/** @return how many levels come before the next one that starts a byte and a group of eight. */
+/** @return the number of levels before the next one that starts a byte and a group of eight. */
 std::size_t
 GetHead(std::size_t first, std::size_t count)
 {

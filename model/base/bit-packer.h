@@ -14,7 +14,7 @@ namespace ns3
  * @brief Packs quantization levels of 1 to 16 bits into bytes, and back.
  *
  * The bytes are one string of bits, bit i being bit i mod 8 (counted from the least significant) of
- * byte i div 8. Level k of b bits stands in bits k*b .. k*b + b - 1, least significant bit first:
+ * byte i div 8. Level k of b bits is in bits k*b .. k*b + b - 1, least significant bit first:
  *
  * @verbatim
    b = 3   byte 0            byte 1            byte 2

@@ -9,7 +9,7 @@
 /**
  * @file
  * @ingroup federated
- * What differs between the releases of ns-3 that the module builds on, in one place.
+ * The differences between the supported releases of ns-3, in one place.
  */
 
 /** Application::AssignStreams is virtual from ns-3.42 on. */

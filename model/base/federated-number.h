@@ -36,7 +36,7 @@ class FederatedNumber
 
     /**
      * @param list Items with commas between.
-     * @return the items, some of them perhaps empty; none for an empty text.
+     * @return the items, which may be empty; none for an empty text.
      */
     static std::vector<std::string> Split(const std::string& list);
 

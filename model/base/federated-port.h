@@ -10,12 +10,12 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief The ports of a federation, where nothing else is set.
+ * @brief The default ports of a federation.
  */
 struct FederatedPort
 {
     static constexpr uint16_t CENTER = 4242; //!< Of the center.
-    static constexpr uint16_t DEVICE = 4243; //!< Of devices, where messages go to a group.
+    static constexpr uint16_t DEVICE = 4243; //!< Of devices, if messages are sent to a group.
 };
 
 } // namespace ns3

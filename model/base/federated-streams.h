@@ -10,9 +10,10 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief The ns-3 random streams that the module takes where a script does not call AssignStreams.
+ * @brief The ns-3 random streams that the module uses if a script does not call AssignStreams.
  *
- * They are fixed, because ns-3's automatic numbers depend on the order in which objects are made.
+ * They are fixed, because ns-3's automatic numbers depend on the order in which objects are
+ created.
  *
  * @verbatim
    stream                 who                                            how many

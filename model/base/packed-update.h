@@ -15,8 +15,8 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief What was received of an update, as it was sent: the plain values that cross from the wire
- * to fusion.
+ * @brief The received part of an update, as it was sent: plain values, passed from the wire to
+ * fusion.
  */
 struct PackedUpdate
 {
