@@ -15,11 +15,11 @@ namespace ns3::federated
 
 /**
  * @ingroup federated
- * @brief One bit about a value with a true epsilon, and what the receiver takes the bit for.
+ * @brief One bit about a value with a true epsilon, and its decoding by the receiver.
  *
  * For the interval [m-A, m+A] the bit of a value a is 1 with probability (1 + tau x)/2,
  * x = (a-m)/A, tau = tanh(epsilon/2): any two values have a privacy loss of at most epsilon. The
- * receiver takes it for m +- G, where G is
+ * receiver decodes it as m +- G, where G is
  * - `bayes`: tau A/3, the mean of a value that is uniform in the interval, given the bit;
  * - `unbiased`: A/tau, right on average;
  * - `gain:x`: x A.
@@ -54,7 +54,7 @@ class BinaryResponse
     /** @return the privacy loss of a bit as it is drawn. */
     double GetRealizedEpsilon() const;
 
-    /** @return tau = 2p - 1 of the coin as it is tossed. */
+    /** @return tau = 2p - 1 of the coin as implemented. */
     double GetContrast() const;
 
     /**
@@ -68,8 +68,8 @@ class BinaryResponse
     }
 
     /**
-     * @param chance How likely it is that a bit is sent at all: the unbiased decoder makes up for
-     *        those that are not.
+     * @param chance Probability that a bit is sent at all, for which the unbiased decoder
+     * compensates.
      * @return G / A.
      */
     double GetGain(double chance = 1) const;

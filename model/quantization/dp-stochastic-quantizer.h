@@ -34,7 +34,7 @@ class DpStochasticQuantizer : public LevelQuantizer
     /** @param epsilon The same-cell epsilon, at least 0. */
     void SetEpsilon(double epsilon);
 
-    /** @return the same-cell epsilon that was asked for. */
+    /** @return the configured same-cell epsilon. */
     double GetEpsilon() const;
 
     /** @return the coin that is tossed for each coordinate. */

@@ -27,13 +27,12 @@ LaplaceQuantizer::GetTypeId()
                           DoubleValue(0.1),
                           MakeDoubleAccessor(&LaplaceQuantizer::m_epsilon),
                           MakeDoubleChecker<double>(1e-300))
-            .AddAttribute(
-                "Sensitivity",
-                "The l1 sensitivity rho (2C after l1 clipping at C). 0 stands for one step "
-                "of the levels at hand, far less than an update can change.",
-                DoubleValue(20),
-                MakeDoubleAccessor(&LaplaceQuantizer::m_sensitivity),
-                MakeDoubleChecker<double>(0));
+            .AddAttribute("Sensitivity",
+                          "The l1 sensitivity rho (2C after l1 clipping at C). 0: one step of the "
+                          "levels in use, which is far less than an update can change.",
+                          DoubleValue(20),
+                          MakeDoubleAccessor(&LaplaceQuantizer::m_sensitivity),
+                          MakeDoubleChecker<double>(0));
     return tid;
 }
 

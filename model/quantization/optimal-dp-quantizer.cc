@@ -49,21 +49,21 @@ class PathCosts
         return 2.0 * static_cast<double>(level) / m_top - 1;
     }
 
-    /** @return what a level that is in use costs, whatever its neighbors. */
+    /** @return the cost of a level in use, independent of its neighbors. */
     double GetNodeCost(std::size_t level) const
     {
         const double x = GetPosition(level);
         return x * x + 1.0 / 3;
     }
 
-    /** @return what the values between two levels cost that are neighbors in use. */
+    /** @return the cost of the values between two neighboring levels in use. */
     double GetStepCost(std::size_t from, std::size_t to) const
     {
         const double step = 2.0 * static_cast<double>(to - from) / m_top;
         return (m_boost - 1) / 2 * (step * step * step) / 12;
     }
 
-    /** @return what the values below the lowest level in use (above the highest) cost. */
+    /** @return the cost of the values below the lowest level in use (above the highest). */
     double GetEndCost(std::size_t distance) const
     {
         const double width = 2.0 * static_cast<double>(distance) / m_top;
@@ -128,7 +128,7 @@ FindCheapestPath(const PathCosts& costs, double reward)
         }
         best[j] += costs.GetNodeCost(j) - reward;
 
-        // Let j be a predecessor of those behind it.
+        // Let j be a predecessor of the levels after it.
         std::size_t from = j + 1;
         while (queue.size() > head)
         {
@@ -312,7 +312,7 @@ OptimalDpQuantizer::DoGetLevelPositions(unsigned bits) const
 {
     const Design& design = GetDesign(bits);
     const auto top = static_cast<double>((1U << bits) - 1);
-    // Nobody honest sends the indices that are left over; they count as the highest level.
+    // A correct device never sends the unused indices; they count as the highest level.
     std::vector<float> positions(std::size_t{1} << DoGetWireBits(bits),
                                  static_cast<float>(design.levels.back() / top));
     std::transform(design.levels.begin(),

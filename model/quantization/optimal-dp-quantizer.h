@@ -22,8 +22,8 @@ namespace ns3
  * probability 1/(n-1+e^epsilon). For small epsilon n is 2 and the levels are a pair +-q_j, for
  * large epsilon there are more and more of them, in general not spread evenly.
  *
- * Why nothing does better. Let P(j|a) be any channel with P(j|a) <= e^epsilon P(j|a'), and m_j the
- * least P(j|a) over a.
+ * Proof that this is the optimum. Let P(j|a) be any channel with P(j|a) <= e^epsilon P(j|a'), and
+ * m_j the least P(j|a) over a.
  * -# With the m_j given, the best P(.|a) raises the levels from m_j to e^epsilon m_j in the order
  * of their distance to a until the probabilities sum to 1. As a moves away from q_j, more levels
  * are nearer to it than q_j, so P(j|a) falls: the a where level j is raised (by at least some
@@ -40,8 +40,8 @@ namespace ns3
  * error is a ratio,
  * [(e^epsilon-1)/2 ((1+x_1)^3/3 + sum (x_{i+1}-x_i)^3/12 + (1-x_n)^3/3) + sum (x_i^2+1/3)]
  * / (n-1+e^epsilon):
- * for a guess of its least value that is a shortest path through the levels, which gives a better
- * guess until it stays (Dinkelbach). Lengths of steps are convex, so a path among 2^16 levels takes
+ * for a guess of its least value the levels are a shortest path, which gives a better guess until
+ * it no longer changes (Dinkelbach). Lengths of steps are convex, so a path among 2^16 levels takes
  * some ten milliseconds; it is found once for a resolution.
  *
  * The payload has the index of the level among those in use, in as few bits as that takes.
@@ -58,7 +58,7 @@ class OptimalDpQuantizer : public LevelQuantizer
     /** @param epsilon The privacy loss of a coordinate, at least 0. */
     void SetEpsilon(double epsilon);
 
-    /** @return the privacy loss of a coordinate that was asked for. */
+    /** @return the configured privacy loss of a coordinate. */
     double GetEpsilon() const;
 
     /**
@@ -69,7 +69,7 @@ class OptimalDpQuantizer : public LevelQuantizer
 
     /**
      * @param bits Resolution of the device.
-     * @return the privacy loss of a coordinate as it is drawn, never above what was asked for.
+     * @return the privacy loss of a coordinate as implemented, never above the configured one.
      */
     double GetRealizedEpsilon(unsigned bits) const;
 
@@ -80,7 +80,7 @@ class OptimalDpQuantizer : public LevelQuantizer
         std::vector<uint16_t> levels; //!< Indices of the levels in use, x_1 < ... < x_n.
         std::vector<uint16_t> cells;  //!< For each half step of the interval the index of the level
                                       //!< in use that is nearest: the cell.
-        uint32_t lie;                 //!< Another cell is answered by so many of the 2^32 words.
+        uint32_t lie;                 //!< Number of the 2^32 words that select another given cell.
         double sum;                   //!< Sum of x_i, x in [-1, 1].
         double sumOfSquares;          //!< Sum of x_i^2.
         double nearestError;          //!< Mean squared distance of a value to the nearest x_i.

@@ -16,9 +16,9 @@ namespace ns3::federated
  * @brief A coin that shows heads with probability e^epsilon / (1 + e^epsilon), as an integer
  * threshold.
  *
- * A uniform 32-bit word r shows heads if r < T, T = min(floor(2^32 p), 2^32 - 1). What the coin
- * really does is therefore known exactly: it has the privacy loss ln(T / (2^32 - T)), which is
- * never above the epsilon that was asked for.
+ * A uniform 32-bit word r shows heads if r < T, T = min(floor(2^32 p), 2^32 - 1). The probabilities
+ * of the coin are therefore known exactly: it has the privacy loss ln(T / (2^32 - T)), which is
+ * never above the configured epsilon.
  */
 class PrivacyCoin
 {
@@ -29,7 +29,7 @@ class PrivacyCoin
     /**
      * Toss the coin. Of each word the first eight bits are drawn, and the others only in the one
      * case of 256 in which they matter; the outcome has exactly the probability T / 2^32.
-     * @param random Where the bits come from.
+     * @param random Source of the bits.
      * @param count How often, at most MAX_TOSSES.
      * @param [out] heads -1 (all bits set) for heads, 0 for tails.
      */
@@ -43,7 +43,7 @@ class PrivacyCoin
     /** @return the probability of heads, T / 2^32. */
     double GetProbability() const;
 
-    /** @return the privacy loss of the coin as it is tossed, ln(T / (2^32 - T)). */
+    /** @return the privacy loss of the coin as implemented, ln(T / (2^32 - T)). */
     double GetRealizedEpsilon() const;
 
   private:

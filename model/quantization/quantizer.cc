@@ -57,7 +57,7 @@ Quantizer::Encode(const float* values,
     const std::size_t size = intervals.empty() ? 0 : GetPayloadSize(intervals.back().end, bits);
     if (size > 0)
     {
-        payload[size - 1] = 0; // packing leaves the bits behind the last level as they are
+        payload[size - 1] = 0; // packing does not change the bits after the last level
     }
     return AreUsable(intervals) &&
            (size == 0 || DoEncodeUpdate(values, intervals, bits, random, payload));

@@ -17,7 +17,7 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief Turns an update into a payload, and knows the distortion and the privacy claim of that.
+ * @brief Turns an update into a payload, and computes its distortion and privacy claim.
  *
  * A quantizer is a configuration: its functions are const, keep no state between calls and touch no
  * reference count, so that worker threads may call them through a raw pointer. The random words
@@ -126,15 +126,15 @@ class Quantizer : public Object
     /**
      * @param value A coordinate, finite.
      * @param grid Levels of the interval; made with d for quantizers that choose coordinates.
-     * @return how likely each level is to be sent, as it is really drawn; empty where floats are
-     *         sent or it is not known.
+     * @return the probability of each level as implemented; empty if floats are sent or it is not
+     * known.
      */
     std::vector<double> GetProbabilities(float value, const LevelGrid& grid) const;
 
     /**
-     * The privacy loss of what is sent for an update against what is sent for another one: the
-     * largest ln P(payload | update) / P(payload | other), as it is really drawn for levels and in
-     * ideal real numbers for floats. (The intervals are assumed to be public.)
+     * The privacy loss of an update against another one: the largest ln P(payload | update) /
+     * P(payload | other), as implemented for levels and in ideal real numbers for floats. (The
+     * intervals are assumed to be public.)
      * @param update An update, d coordinates, finite.
      * @param other Another one.
      * @param intervals Ranges that cover them, each with its interval.
