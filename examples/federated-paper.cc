@@ -58,8 +58,7 @@ main(int argc, char* argv[])
     cmd.AddCount("rounds", "Number of rounds", options.rounds, 1, 1000000);
     cmd.AddCount(
         "devices", "Number of devices, half of them with 2 bits", options.devices, 2, 1000);
-    cmd.AddCount(
-        "participants", "Devices that take part in a round", options.participants, 2, 1000);
+    cmd.AddCount("participants", "Devices selected in a round", options.participants, 2, 1000);
     cmd.AddCount(
         "threads", "Threads that train and evaluate, 0 for all cores", options.threads, 0, 1024);
     cmd.AddData(options.data);

@@ -89,11 +89,8 @@ main(int argc, char* argv[])
     cmd.AddChoice("model", "Model", model, {"logistic", "mlp"});
     cmd.AddCount("pool", "Side of the squares of pixels that are averaged", pool, 1, 28);
     cmd.AddCount("devices", "Number of devices", devices, 1, 10000);
-    cmd.AddCount("participants",
-                 "Devices that take part in a round, 0: a tenth of all",
-                 participants,
-                 0,
-                 10000);
+    cmd.AddCount(
+        "participants", "Devices selected in a round, 0: a tenth of all", participants, 0, 10000);
     cmd.AddCount("rounds", "Number of rounds", rounds, 1, 1000000);
     cmd.AddCount("steps", "Steps of SGD in a round", steps, 1, 1000000);
     cmd.AddCount("batch", "Samples of a step", batch, 1, 1000000);

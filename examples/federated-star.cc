@@ -49,8 +49,7 @@ main(int argc, char* argv[])
     bool pcap = false;
     FederatedCommandLine cmd(__FILE__, "A wired star of thousands of devices.");
     cmd.AddCount("devices", "Number of devices", options.devices, 2, 60000);
-    cmd.AddCount(
-        "participants", "Devices that take part in a round", options.participants, 2, 60000);
+    cmd.AddCount("participants", "Devices selected in a round", options.participants, 2, 60000);
     cmd.AddCount("rounds", "Number of rounds", options.rounds, 1, 1000000);
     cmd.AddReal("loss", "Probability that a packet of a device is lost", loss, 0, 0.99);
     cmd.AddChoice("transport", "Protocol below the messages", transport, {"udp", "tcp"});

@@ -49,7 +49,7 @@ struct RoundPlan;
              all expected devices joined, or JoinTimeout
    JOINING ------------------------------------------------> START OF A ROUND <-------------+
    (devices may also join and leave at any later time)         | cluster sizes, selection   |
-                                                               | nobody to select: skipped, |
+                                                               | no device: skipped,        |
                                                                | wait for the deadline -----+
                                                                v                            |
         +------------------------------------------------ COLLECTING                        |

@@ -45,14 +45,14 @@ class GoodputProbe : public LinkProbe
     /**
      * @param header Header of an IPv4 packet.
      * @param packet What it carries.
-     * @param interface Where it came in.
+     * @param interface Interface that received it.
      */
     void Receive4(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t interface);
 
     /**
      * @param header Header of an IPv6 packet.
      * @param packet What it carries.
-     * @param interface Where it came in.
+     * @param interface Interface that received it.
      */
     void Receive6(const Ipv6Header& header, Ptr<const Packet> packet, uint32_t interface);
 

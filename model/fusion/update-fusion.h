@@ -124,7 +124,7 @@ double GetMeanSquare(const DeliveredUpdate& update, const DeliveredRange& range)
  * update ever being unpacked as a whole. The order of the sums does not depend on the order of
  * arrival.
  * @param rule Gives the weights on each segment.
- * @param policy What becomes of coordinates that were not delivered.
+ * @param policy How coordinates that were not delivered count.
  * @param updates The updates.
  * @param [in,out] model The model w, d coordinates.
  * @param dimension d.

@@ -45,7 +45,7 @@ class DenseKernel : public ModelKernel<Scalar>
         std::vector<Scalar> outputs;
 
         // What the last sample with a soft label did here.
-        std::vector<WeightedIndex<Scalar>> inputs; //!< What came in; zeros are left out.
+        std::vector<WeightedIndex<Scalar>> inputs; //!< Its inputs; zeros are left out.
         std::vector<Scalar> delta;                 //!< Derivative of the loss by the outputs.
         std::vector<Scalar> tangent; //!< Derivative by r of outputs, on the way back of delta.
     };

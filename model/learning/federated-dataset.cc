@@ -395,7 +395,7 @@ FederatedDataset::LoadIdx(const std::string& imagesPath,
     }
     IdxFile labels;
     IdxFile images;
-    // The labels, which are small, say how many images there must be.
+    // The number of labels, whose file is small, gives the number of images.
     if (!ReadIdx(labelsPath, 1, ANY_COUNT, labels, error) ||
         !ReadIdx(imagesPath, 3, labels.dimensions[0], images, error))
     {

@@ -60,7 +60,7 @@ class FederatedDataset
                      std::vector<uint8_t> labels);
 
     /**
-     * Read a pair of IDX files, each plain or gzip (told apart by content).
+     * Read a pair of IDX files, each plain or gzip (recognized by content).
      * @param imagesPath Three-dimensional IDX file of bytes (MNIST: train-images-idx3-ubyte).
      * @param labelsPath One-dimensional IDX file of bytes.
      * @param [out] error On failure, one sentence with the path and what was wrong.

@@ -182,9 +182,9 @@ Unfold(const Convolution& c, const Scalar* input, Scalar* padded, Scalar* patche
 }
 
 /**
- * Add up for every input what all windows that see it say: the transpose of Unfold.
+ * Sum for every input the values of all windows that contain it: the transpose of Unfold.
  * @param c The convolution.
- * @param patches What each window says.
+ * @param patches Values of each window.
  * @param [out] sums Scratch: the sums, padded.
  * @param [out] input The sums.
  */

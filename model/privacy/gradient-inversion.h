@@ -96,7 +96,7 @@ class GradientInversion : public Object
 
     /**
      * Infer the label of one sample: the gradient of the score's weights of class k is
-     * (p_k - y_k) times the inputs of the last layer. These are not negative behind a sigmoid or a
+     * (p_k - y_k) times the inputs of the last layer. These are not negative after a sigmoid or a
      * ReLU, so the sum over a class's weights is negative for the label alone (iDLG; Zhao, Mopuri
      * and Bilen 2020).
      * @param target The observed gradient.

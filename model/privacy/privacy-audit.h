@@ -21,7 +21,7 @@ namespace ns3
  */
 struct PrivacyAuditResult
 {
-    /** What became of the claim. */
+    /** Result of the audit of a claim. */
     enum Verdict
     {
         NO_CLAIM,      //!< Nothing was claimed that an epsilon could falsify.
@@ -35,7 +35,7 @@ struct PrivacyAuditResult
      */
     static const char* GetName(Verdict verdict);
 
-    Verdict verdict = NO_CLAIM; //!< What became of the claim.
+    Verdict verdict = NO_CLAIM; //!< Result of the audit of a claim.
     double claimed;             //!< The epsilon claimed for the pair that was bounded; NaN: none.
     double exact; //!< The exact privacy loss of the pair of inputs where it is furthest above what
                   //!< is claimed; may be infinite; NaN: not known.
@@ -128,7 +128,7 @@ class PrivacyAudit
     {
         Input clipped;         //!< The clipped update.
         PreparedUpdate update; //!< What describes it, without a payload.
-        std::string header;    //!< What the header tells of the update.
+        std::string header;    //!< The header of the update.
     };
 
     /** What was seen of an input. */

@@ -36,8 +36,8 @@ const char* GetPrivacyEpsilonName(PrivacyEpsilon epsilon);
  *
  * Two data sets of a device are adjacent if one sample is replaced. The update may then change
  * arbitrarily, so that a bound covers the whole data of the device too. The observer sees header
- * and payload of the updates, who takes part, and all models. What a channel does to an update is
- * neither spent nor credited; sending the same bytes again costs nothing.
+ * and payload of the updates, the selected devices, and all models. What a channel does to an
+ * update is neither spent nor credited; sending the same bytes again costs nothing.
  *
  * An update of k coordinates with a true epsilon each costs k epsilon (basic composition), and
  * rho = k epsilon^2/2 of zero-concentrated differential privacy (M. Bun and T. Steinke, 2016), of
@@ -47,8 +47,8 @@ const char* GetPrivacyEpsilonName(PrivacyEpsilon epsilon);
  * for it.
  *
  * If an update is made from a random fraction q of the samples, an epsilon of the update is
- * ln(1 + q(e^epsilon - 1)) for one sample (EPSILON_SAMPLED), as long as nobody sees which samples
- * were drawn.
+ * ln(1 + q(e^epsilon - 1)) for one sample (EPSILON_SAMPLED), as long as no observer sees which
+ * samples were drawn.
  */
 class PrivacyLedger
 {

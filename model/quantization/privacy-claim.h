@@ -38,7 +38,7 @@ struct PrivacyClaim
         /** Nothing is claimed. */
         NONE,
         /** The ratio of probabilities is bounded for two values of one cell only: no differential
-            privacy, because values of different cells can be told apart for certain. */
+            privacy, because values of different cells can be distinguished with certainty. */
         SAME_CELL,
         /** Differential privacy for any two values. */
         TRUE_EPSILON,
