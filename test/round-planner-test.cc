@@ -224,7 +224,8 @@ TEST(RoundPlanner, ShrinksNUntilTheBudgetCarriesIt)
         {true, 3, 3, 36.9},
         {true, 1, 1, 45.1},
         {true, 100, 4, 32.8},
-        {false, 10, 5, 45.1}, // one model for all: 45.1 / 8
+        {true, std::numeric_limits<uint32_t>::max(), 4, 32.8}, // one at a time would take an hour
+        {false, 10, 5, 45.1},                                  // one model for all: 45.1 / 8
         {false, 3, 3, 45.1},
     };
     for (const Case& one : cases)
@@ -522,6 +523,20 @@ TEST(RoundPlanner, MakesSlotsAsLongAsAllMessagesOfAnUpdateTake)
         plan = planner.Plan();
         EXPECT_EQ(plan.slots[0].length, MilliSeconds(one.bytes));
     }
+}
+
+TEST(RoundPlanner, MakesSlotsLongEnoughForUpdatesOfMoreThan512MiB)
+{
+    constexpr std::size_t FLOATS = 10000; // in a message
+    Planner planner;
+    planner.SetQuantizer(CreateObject<IdentityQuantizer>());
+    planner.rules.dimension = 140'000'000;
+    planner.rules.room = 56 + 4 * FLOATS;
+    planner.Add(0);
+    const RoundPlan plan = planner.Plan();
+    ASSERT_EQ(plan.slots.size(), 1U);
+    const uint64_t bytes = 14000 * (56 + 4 * FLOATS); // 8 times as many bits: more than 2^32
+    EXPECT_EQ(plan.slots[0].length, MicroSeconds(bytes));
 }
 
 TEST(RoundPlanner, LeavesSlowDevicesMoreTimeIfSlotsAreMeasured)

@@ -37,7 +37,7 @@ class UplinkOutlook
     /** @return the state of the uplink with this number of participants. */
     BitBudgetContext Get(uint32_t participants) const
     {
-        const auto joined = static_cast<uint32_t>(m_trainings.size());
+        const uint32_t joined = GetJoined();
         const int64_t devices = std::min(participants, joined);
         const int64_t models = m_rules.modelForEach ? devices : 1;
         const Time before = m_rules.grantSpacing * devices + m_rules.modelTime * models +
@@ -54,6 +54,12 @@ class UplinkOutlook
             std::max(m_rules.deadline - before - training - m_rules.lateness, Time(0)).GetSeconds();
         context.rate = joined > 0 ? joined / m_secondsPerBit : 0;
         return context;
+    }
+
+    /** @return how many devices have joined. */
+    uint32_t GetJoined() const
+    {
+        return static_cast<uint32_t>(m_trainings.size());
     }
 
   private:
@@ -128,7 +134,7 @@ FitBudget(const std::vector<ClusterGroup>& clusters,
     }
     // With fewer models to send there is more time for updates: find the largest N for which B,
     // after N models, is enough for N updates.
-    uint32_t participants = rules.participants;
+    uint32_t participants = std::min(rules.participants, std::max(outlook.GetJoined(), 1U));
     while (true)
     {
         plan.context = outlook.Get(participants);
@@ -198,7 +204,10 @@ GetSlotLength(unsigned wireBits, const RoundRules& rules)
     const auto fragments = PlanFragments(rules.dimension, wireBits, interval, rules.room);
     const std::size_t bytes =
         GetMessagesSize(fragments, wireBits) + fragments.size() * rules.overhead;
-    return rules.uplinkRate.CalculateBytesTxTime(static_cast<uint32_t>(bytes));
+    constexpr uint32_t PART = 1U << 28; // ns-3 counts the bits of one call in 32 bits
+    const auto rest = static_cast<uint32_t>(bytes % PART);
+    return rules.uplinkRate.CalculateBytesTxTime(PART) * static_cast<int64_t>(bytes / PART) +
+           rules.uplinkRate.CalculateBytesTxTime(rest);
 }
 
 /** Plan the slots of the selected devices, in the order in which they will have trained. */

@@ -38,11 +38,11 @@ UplinkMeter::MeasureRates(const UplinkObservation& seen, const Time& end)
     const Time begin = isOne ? seen.slotStart : seen.firstReceived;
     const double sentCoordinates =
         static_cast<double>(seen.lastEnd) - (isOne ? 0 : static_cast<double>(seen.firstEnd));
-    const double seconds = (seen.lastReceived - begin).GetSeconds();
-    if (seconds <= 0 || sentCoordinates <= 0)
+    if (seen.lastReceived <= begin || sentCoordinates <= 0)
     {
-        return;
+        return; // a device may also send before its slot
     }
+    const double seconds = (seen.lastReceived - begin).GetSeconds();
     const double rate = seen.wireBits * sentCoordinates / seconds;
     const auto average = [this](double& mean, double value)
     { mean = mean > 0 ? mean + m_rules.smoothing * (value - mean) : value; };
