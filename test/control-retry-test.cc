@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "schedule-call.h"
+
 #include "ns3/control-retry.h"
 #include "ns3/simulator.h"
 
@@ -142,7 +144,7 @@ TEST_F(ControlRetryTest, NeverGivesUpIfItIsNotToldTo)
 TEST_F(ControlRetryTest, StopsWhenItIsAcknowledged)
 {
     Start(MakeSchedule(10));
-    Simulator::Schedule(MilliSeconds(250), [this]() { retry->Stop(); });
+    ScheduleCall(MilliSeconds(250), [this]() { retry->Stop(); });
     Simulator::Run();
     EXPECT_EQ(sent, MakeTimes({0, 100, 200}));
     EXPECT_TRUE(gaveUp.empty());
@@ -218,7 +220,7 @@ TEST_F(ControlRetryTest, CanBeStartedWhenItGivesUp)
 TEST_F(ControlRetryTest, StartsAnewWithAllRetriesAndTheShortestWait)
 {
     Start(MakeSchedule(2, 1));
-    Simulator::Schedule(MilliSeconds(350), [this]() { Start(MakeSchedule(2, 1)); });
+    ScheduleCall(MilliSeconds(350), [this]() { Start(MakeSchedule(2, 1)); });
     Simulator::Run();
     EXPECT_EQ(sent, MakeTimes({0, 100, 300, 350, 450, 650}));
     EXPECT_EQ(gaveUp, MakeTimes({850})) << "not for the message that was replaced";
@@ -284,7 +286,7 @@ TEST_F(ControlRetryTest, SpreadsOnlyWithRandomNumbers)
 TEST_F(ControlRetryTest, SendsNothingAfterItIsGone)
 {
     Start(MakeSchedule(10));
-    Simulator::Schedule(MilliSeconds(150), [this]() { retry.reset(); });
+    ScheduleCall(MilliSeconds(150), [this]() { retry.reset(); });
     Simulator::Run();
     EXPECT_EQ(sent, MakeTimes({0, 100}));
     EXPECT_TRUE(gaveUp.empty());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "federation.h"
+#include "schedule-call.h"
 
 #include "ns3/boolean.h"
 #include "ns3/device-training.h"
@@ -156,13 +157,13 @@ class PreparedTraining : public federated::DeviceTraining
         ++m_log.begun;
         m_log.duration = duration;
         m_log.model = update->model;
-        m_event = Simulator::Schedule(duration,
-                                      [this, update, done]()
-                                      {
-                                          ++m_log.done;
-                                          Prepare(*update);
-                                          done();
-                                      });
+        m_event = ScheduleCall(duration,
+                               [this, update, done]()
+                               {
+                                   ++m_log.done;
+                                   Prepare(*update);
+                                   done();
+                               });
     }
 
     void Cancel() override
@@ -178,7 +179,7 @@ class PreparedTraining : public federated::DeviceTraining
         update.payload.resize(4 * dimension);
         for (std::size_t i = 0; i < dimension; ++i)
         {
-            WriteLittleEndianFloat(m_value, update.payload.data() + 4 * i);
+            federated::WriteLittleEndianFloat(m_value, update.payload.data() + 4 * i);
         }
         update.intervals = {{0, dimension, -1, 1}};
         update.wireBits = Quantizer::FLOAT_BITS;

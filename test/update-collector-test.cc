@@ -529,7 +529,7 @@ TEST(UpdateCollector, SaysWhyMessagesOfOtherRoundsAreDropped)
         EXPECT_EQ(collection.collector.IsCurrent(header), one.isCurrent);
         if (!one.isCurrent)
         {
-            EXPECT_EQ(collection.collector.GetReason(header), one.dropped);
+            EXPECT_EQ(collection.collector.GetStaleReason(header), one.dropped);
         }
     }
 }
