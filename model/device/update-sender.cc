@@ -56,7 +56,7 @@ UpdateSender::Begin()
     // The connection may break, and the session end, while it is written to.
     while (m_session && m_session->HasFragment())
     {
-        SendFragment();
+        SendFragment(*m_session);
     }
     if (m_session)
     {
@@ -72,7 +72,7 @@ UpdateSender::Begin()
 void
 UpdateSender::SendNext()
 {
-    SendFragment();
+    SendFragment(*m_session);
     if (!m_session->HasFragment())
     {
         End();
@@ -83,13 +83,13 @@ UpdateSender::SendNext()
 }
 
 void
-UpdateSender::SendFragment()
+UpdateSender::SendFragment(DeviceSession& session)
 {
-    const DeviceSession::Piece piece = m_session->NextFragment(m_header);
+    const DeviceSession::Piece piece = session.NextFragment(m_header);
     const uint32_t bytes = m_link.SendFragment(m_header, piece.payload, piece.size);
-    if (m_session)
+    if (m_session == &session) // else writing broke the connection and ended the session
     {
-        m_session->CountSent(bytes, Simulator::Now());
+        session.CountSent(bytes, Simulator::Now());
     }
 }
 

@@ -49,8 +49,11 @@ class UpdateSender
     /** Send the next fragment and, over UDP, so on. */
     void SendNext();
 
-    /** Send one fragment. */
-    void SendFragment();
+    /**
+     * Send one fragment.
+     * @param session What is sent.
+     */
+    void SendFragment(DeviceSession& session);
 
     /** All was sent, or time is over. */
     void End();
