@@ -252,13 +252,14 @@ PlanSlots(const std::vector<PlannerDevice>& devices,
         slot.group = ready.device->group;
         slot.bits = rules.groupBits[slot.group];
         slot.wireBits = rules.quantizer->GetWireBits(slot.bits);
-        if (lengths.count(slot.wireBits) == 0)
+        auto length = lengths.find(slot.wireBits);
+        if (length == lengths.end())
         {
-            lengths[slot.wireBits] = GetSlotLength(slot.wireBits, rules);
+            length = lengths.emplace(slot.wireBits, GetSlotLength(slot.wireBits, rules)).first;
         }
         slot.modelEnd = ready.modelEnd;
         slot.start = std::max(free, ready.time);
-        slot.length = lengths[slot.wireBits];
+        slot.length = length->second;
         // Fragments that the radio cannot send at once wait in its queue; the next slot begins
         // later.
         const double payload = slot.wireBits * static_cast<double>(rules.dimension);

@@ -46,19 +46,20 @@ UpdateSender::Stop()
 void
 UpdateSender::Begin()
 {
-    m_session->StartSending(Simulator::Now());
+    DeviceSession& session = *m_session;
+    session.StartSending(Simulator::Now());
     m_started();
-    if (m_session && !m_link.IsTcp())
+    if (m_session == &session && !m_link.IsTcp())
     {
         SendNext();
         return;
     }
     // The connection may break, and the session end, while it is written to.
-    while (m_session && m_session->HasFragment())
+    while (m_session == &session && session.HasFragment())
     {
-        SendFragment(*m_session);
+        SendFragment(session);
     }
-    if (m_session)
+    if (m_session == &session)
     {
         m_link.SetDrained(
             [this]()
