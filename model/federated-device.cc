@@ -530,7 +530,7 @@ FederatedDevice::HandleModel(const FederatedHeader& header, const uint8_t* paylo
 Time
 FederatedDevice::AskForRepair()
 {
-    const Time silence = m_session->GetSilence(Simulator::Now());
+    Time silence = m_session->GetSilence(Simulator::Now());
     if (silence < m_repairDelay)
     {
         return silence; // the model is still being received
