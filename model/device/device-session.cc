@@ -18,7 +18,7 @@ DeviceSession::DeviceSession(const Terms& terms)
 Time
 DeviceSession::GetLatestStart(bool usesPrevious, const Time& now, const Time& repairDelay) const
 {
-    const Time latest = m_terms.deadline - m_terms.slotLength - m_terms.trainingTime;
+    Time latest = m_terms.deadline - m_terms.slotLength - m_terms.trainingTime;
     if (!usesPrevious)
     {
         return latest;

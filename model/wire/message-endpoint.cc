@@ -29,7 +29,7 @@ MessageEndpoint::MessageEndpoint(const TxTrace& tx, const DropTrace& drop)
 
 void
 MessageEndpoint::SetUp(const Ptr<Node>& node,
-                       TypeId protocol,
+                       const TypeId& protocol,
                        const std::string& key,
                        uint32_t sender,
                        Handlers handlers)

@@ -83,7 +83,7 @@ class MessageEndpoint
      * @param handlers Callbacks of the owner.
      */
     void SetUp(const Ptr<Node>& node,
-               TypeId protocol,
+               const TypeId& protocol,
                const std::string& key,
                uint32_t sender,
                Handlers handlers);
