@@ -14,14 +14,14 @@ namespace ns3
 
 /** @param function What is called. */
 inline void
-CallScheduled(std::function<void()> function)
+CallScheduled(const std::function<void()>& function)
 {
     function();
 }
 
 /** Schedule a lambda, which Simulator::Schedule does not take up to ns-3.35. */
 inline EventId
-ScheduleCall(const Time& delay, std::function<void()> function)
+ScheduleCall(const Time& delay, const std::function<void()>& function)
 {
     return Simulator::Schedule(delay, &CallScheduled, function);
 }

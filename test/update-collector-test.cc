@@ -431,7 +431,7 @@ TEST(UpdateCollector, DropsFloatsThatAreNotFinite)
     Collection collection(std::vector<uint32_t>{});
     collection.collector.Add(0, 1, 4, 32, Time(0));
     collection.sender = Sender(32);
-    WriteLittleEndianFloat(INFINITY, collection.sender.payload.data() + 4 * 15);
+    WriteLittleEndianFloat(INFINITY, &collection.sender.payload[60]);
     EXPECT_EQ(collection.Send(0), std::nullopt);
     ExpectDropped(collection.Send(1), DROP_NOT_FINITE);
     EXPECT_EQ(collection.Get().record.receivedFragments, 1U);
