@@ -54,16 +54,16 @@ MessageCipher::Encrypt(const Ptr<const Packet>& message)
 {
     NS_ASSERT_MSG(message->GetSize() >= FederatedHeader::FIXED_SIZE,
                   "MessageCipher: a message of " << message->GetSize() << " bytes");
-    m_bytes.resize(OVERHEAD + message->GetSize());
-    message->CopyData(&m_bytes[OVERHEAD], message->GetSize());
-    std::copy_n(&m_bytes[OVERHEAD], BEGIN_SIZE, m_bytes.begin());
-    m_bytes[BEGIN_SIZE] = FederatedHeader::ENCRYPTED;
+    m_sent.resize(OVERHEAD + message->GetSize());
+    message->CopyData(&m_sent[OVERHEAD], message->GetSize());
+    std::copy_n(&m_sent[OVERHEAD], BEGIN_SIZE, m_sent.begin());
+    m_sent[BEGIN_SIZE] = FederatedHeader::ENCRYPTED;
     const auto now = static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
     m_number = std::max(m_number + 1, now);
-    WriteBigEndian32(m_sender, &m_bytes[AT_SENDER]);
-    WriteBigEndian64(m_number, &m_bytes[AT_NUMBER]);
-    Apply(&m_bytes[AT_SENDER], &m_bytes[CLEAR_SIZE], m_bytes.size() - CLEAR_SIZE);
-    return Create<Packet>(m_bytes.data(), static_cast<uint32_t>(m_bytes.size()));
+    WriteBigEndian32(m_sender, &m_sent[AT_SENDER]);
+    WriteBigEndian64(m_number, &m_sent[AT_NUMBER]);
+    Apply(&m_sent[AT_SENDER], &m_sent[CLEAR_SIZE], m_sent.size() - CLEAR_SIZE);
+    return Create<Packet>(m_sent.data(), static_cast<uint32_t>(m_sent.size()));
 }
 
 bool
@@ -73,11 +73,11 @@ MessageCipher::Decrypt(const uint8_t*& message, uint32_t& size)
     {
         return false;
     }
-    m_bytes.assign(message + OVERHEAD, message + size);
-    std::copy_n(message, BEGIN_SIZE, m_bytes.begin());
+    m_received.assign(message + OVERHEAD, message + size);
+    std::copy_n(message, BEGIN_SIZE, m_received.begin());
     size -= OVERHEAD;
-    Apply(message + AT_SENDER, m_bytes.data() + BEGIN_SIZE, size - BEGIN_SIZE);
-    message = m_bytes.data();
+    Apply(message + AT_SENDER, m_received.data() + BEGIN_SIZE, size - BEGIN_SIZE);
+    message = m_received.data();
     return true;
 }
 

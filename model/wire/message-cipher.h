@@ -90,7 +90,8 @@ class MessageCipher
     Ptr<Packet> Encrypt(const Ptr<const Packet>& message);
 
     /**
-     * @param [in,out] message Any bytes; on success the message, which stays until the next call.
+     * @param [in,out] message Any bytes; on success the message, which stays until the next call
+     * of this function.
      * @param [in,out] size How many.
      * @return whether it was marked as encrypted; a wrong key is detected only by the checksum
      * inside.
@@ -109,8 +110,10 @@ class MessageCipher
     std::array<uint32_t, 8> m_key{};   //!< The key.
     uint32_t m_sender = 0;             //!< Identifier of the sender.
     uint64_t m_number = 0;             //!< Of the last message.
-    std::vector<uint8_t> m_bytes;      //!< The message that is being encrypted or decrypted.
-    std::vector<uint32_t> m_keyStream; //!< For it.
+    std::vector<uint8_t> m_sent;       //!< The message that is being encrypted.
+    std::vector<uint8_t> m_received;   //!< The last one that was decrypted: an answer may be sent
+                                       //!< while it is being read.
+    std::vector<uint32_t> m_keyStream; //!< Of the message at hand.
 };
 
 } // namespace ns3::federated
