@@ -224,6 +224,7 @@ set(federated_headers
     model/wire/message-endpoint.h
     model/wire/message-peer.h
     model/wire/message-stream.h
+    model/wire/sequence-number.h
     model/wire/socket-address.h
 )
 
@@ -268,6 +269,7 @@ set(federated_test_sources
     test/privacy-ledger-test.cc
     test/quantizer-test.cc
     test/round-planner-test.cc
+    test/second-life-test.cc
     test/true-mechanisms-test.cc
     test/type-ids-test.cc
     test/update-collector-test.cc

@@ -7,6 +7,7 @@
 #include "ns3/simple-ref-count.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace ns3
@@ -59,6 +60,17 @@ class FederatedEnergyHelper::Meters : public SimpleRefCount<FederatedEnergyHelpe
             joules += models[device].Get(i)->GetTotalEnergyConsumption();
         }
         return joules;
+    }
+
+    /**
+     * @param device A device.
+     * @return the level of its battery, 0 to 1. (Not asked of the source, which would draw energy
+     * at this instant.)
+     */
+    double GetLevel(uint32_t device)
+    {
+        const double initial = sources.at(device)->GetInitialEnergy();
+        return std::clamp(1 - GetUsed(device) / initial, 0.0, 1.0);
     }
 
     std::vector<Ptr<compat::EnergySource>> sources;         //!< By device.
@@ -135,6 +147,8 @@ FederatedEnergyHelper::Install(const FederatedHelper& federation, const NetDevic
         models.Add(training);
         m_meters->sources.push_back(source);
         m_meters->models.push_back(models);
+        const auto id = static_cast<uint32_t>(m_meters->sources.size() - 1);
+        device->SetBattery([meters = m_meters, id]() { return meters->GetLevel(id); });
     }
     NS_ABORT_MSG_IF(m_radio && installed != radios.GetN(),
                     "FederatedEnergyHelper: a radio is on no node of the federation's devices");

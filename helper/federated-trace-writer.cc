@@ -103,6 +103,7 @@ FederatedTraceWriter::Watch(const Ptr<FusionCenter>& center)
 {
     Connect(center, "RoundEnd", &FederatedTraceWriter::HandleRoundEnd);
     Connect(center, "RoundStart", &FederatedTraceWriter::HandleRoundStart);
+    Connect(center, "UpdateStarted", &FederatedTraceWriter::HandleUpdateStarted);
 }
 
 void
@@ -121,7 +122,7 @@ FederatedTraceWriter::Open(const std::string& prefix, bool links, std::string& e
                              "granted_bits,delivered_bits,lost_fraction,mean_snr_db,mean_sigma,"
                              "same_cell_epsilon,skipped,untouched_fraction,joined,dropped,"
                              "uplink_budget_s,mean_rate_bps,true_epsilon,zcdp_epsilon,"
-                             "sampled_epsilon,declined\n";
+                             "sampled_epsilon,declined,start_s\n";
     if (links)
     {
         m_links = std::make_unique<FederatedOutputFile>(prefix + "-links.csv");
@@ -249,6 +250,24 @@ FederatedTraceWriter::HandleRoundStart(uint32_t, const std::vector<uint32_t>& se
 }
 
 void
+FederatedTraceWriter::HandleUpdateStarted(uint32_t, uint32_t device)
+{
+    if (m_links && !m_distance.IsNull())
+    {
+        m_distances[device] = m_distance(device);
+    }
+}
+
+double
+FederatedTraceWriter::GetDistance(uint32_t device) const
+{
+    const auto found = m_distances.find(device);
+    return found != m_distances.end() ? found->second
+           : m_distance.IsNull()      ? UNKNOWN
+                                      : m_distance(device);
+}
+
+void
 FederatedTraceWriter::HandleUpdateSent(const FederatedDevice::SentRecord& record)
 {
     m_sent[record.device] = record;
@@ -266,11 +285,19 @@ FederatedTraceWriter::HandleDeclined(uint32_t, uint32_t device)
     ++m_declined[device];
 }
 
-const FederatedDevice::SentRecord*
-FederatedTraceWriter::FindSent(uint32_t device, uint32_t round) const
+std::optional<FederatedTraceWriter::Sent>
+FederatedTraceWriter::FindSent(const LinkRecord& link, uint32_t round) const
 {
-    const auto found = m_sent.find(device);
-    return found == m_sent.end() || found->second.round != round ? nullptr : &found->second;
+    const auto found = m_sent.find(link.device);
+    if (found != m_sent.end() && found->second.round == round)
+    {
+        return Sent{found->second.fragments, found->second.firstSent};
+    }
+    if (link.sentKnown && link.sentFragments > 0)
+    {
+        return Sent{link.sentFragments, link.firstSent};
+    }
+    return std::nullopt;
 }
 
 void
@@ -280,7 +307,7 @@ FederatedTraceWriter::HandleRoundEnd(const RoundRecord& record)
     uint64_t received = 0;
     for (const LinkRecord& link : record.links)
     {
-        if (const auto* device = FindSent(link.device, record.round))
+        if (const auto device = FindSent(link, record.round))
         {
             sent += device->fragments;
             received += link.receivedFragments;
@@ -298,6 +325,7 @@ FederatedTraceWriter::HandleRoundEnd(const RoundRecord& record)
         WriteLinks(record);
     }
     m_sent.clear();
+    m_distances.clear();
 }
 
 void
@@ -314,7 +342,8 @@ FederatedTraceWriter::WriteRound(const RoundRecord& record, double lostFraction)
         << record.deliveredBits << lostFraction << ToDb(record.meanSnr) << record.meanSigma
         << record.sameCellEpsilon << record.skipped << record.untouchedFraction << record.joined
         << dropped << record.uplinkSeconds << record.meanRate << GetLargestEpsilon(EPSILON_BASIC)
-        << GetLargestEpsilon(EPSILON_ZCDP) << GetLargestEpsilon(EPSILON_SAMPLED) << record.declined;
+        << GetLargestEpsilon(EPSILON_ZCDP) << GetLargestEpsilon(EPSILON_SAMPLED) << record.declined
+        << record.start.GetSeconds();
     m_rounds->GetStream() << row.Get();
     m_rounds->Flush(m_error);
 }
@@ -325,17 +354,16 @@ FederatedTraceWriter::WriteLinks(const RoundRecord& record)
     std::string rows;
     for (const LinkRecord& link : record.links)
     {
-        const auto* sent = FindSent(link.device, record.round);
+        const auto sent = FindSent(link, record.round);
         const double used = m_used.count(link.device) > 0
                                 ? m_energy(link.device) - m_used.at(link.device)
                                 : UNKNOWN;
         Row row;
         row << record.round << link.device << link.group << link.bits << ToDb(link.snr)
             << link.sigma << (sent ? sent->fragments : UNKNOWN) << link.receivedFragments
-            << link.weight << (m_distance.IsNull() ? UNKNOWN : m_distance(link.device))
-            << (sent && link.receivedFragments > 0
-                    ? (link.lastReceived - sent->firstSent).GetSeconds()
-                    : UNKNOWN)
+            << link.weight << GetDistance(link.device)
+            << (sent && link.receivedFragments > 0 ? (link.lastReceived - sent->first).GetSeconds()
+                                                   : UNKNOWN)
             << GetParticipantStateName(link.state) << link.rate << link.framesOk
             << link.framesFailed << used;
         rows += row.Get();

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,10 @@ namespace ns3
  * round. Only whole rows are written, and they are flushed at the end of each round, so that a
  * program can follow a running simulation. An unknown value is empty, never 0.
  *
- * The number of sent fragments and the time of the first one are traced by the device, everything
- * else by the center. A device that traced no sent update when the round ends does not count in the
- * lost fraction.
+ * The number of sent fragments and the time of the first one are traced by the device, or known
+ * from its DONE; everything else is traced by the center. A device of which neither is known when
+ * the round ends does not count in the lost fraction. Distances are those at which the first
+ * fragment was received; if none was, those at the end of the round.
  */
 class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
 {
@@ -143,12 +145,31 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
      */
     void HandleRoundEnd(const RoundRecord& record);
 
+    /** What a device sent in a round. */
+    struct Sent
+    {
+        uint32_t fragments; //!< Fragments.
+        Time first;         //!< When it sent the first one.
+    };
+
     /**
-     * @param device A device.
-     * @param round A round.
-     * @return what the device sent in it; nullptr if that is unknown.
+     * @param link A device in a round.
+     * @param round The round.
+     * @return what it sent in it, if that is known.
      */
-    const FederatedDevice::SentRecord* FindSent(uint32_t device, uint32_t round) const;
+    std::optional<Sent> FindSent(const LinkRecord& link, uint32_t round) const;
+
+    /**
+     * @param round The round.
+     * @param device A device whose first fragment was received.
+     */
+    void HandleUpdateStarted(uint32_t round, uint32_t device);
+
+    /**
+     * @param device A device that was selected.
+     * @return its distance; NaN if it is unknown.
+     */
+    double GetDistance(uint32_t device) const;
 
     /**
      * @param record The round.
@@ -170,6 +191,7 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     std::unique_ptr<FederatedOutputFile> m_links;           //!< A row for each link; may be null.
     std::string m_error;                                    //!< The first failure to write.
     std::map<uint32_t, FederatedDevice::SentRecord> m_sent; //!< Sent updates, by device.
+    std::map<uint32_t, double> m_distances;      //!< Where first fragments were received from.
     std::map<uint32_t, double> m_used;           //!< Energy used by the selected before the round.
     std::map<uint32_t, PrivacyLedger> m_ledgers; //!< Of devices that sent an update.
     std::map<uint32_t, uint32_t> m_declined;     //!< Grants that devices declined.

@@ -22,6 +22,7 @@
 #include "ns3/update-sender.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -33,6 +34,13 @@ NS_LOG_COMPONENT_DEFINE("FederatedDevice");
 NS_OBJECT_ENSURE_REGISTERED(FederatedDevice);
 
 using namespace federated;
+
+namespace
+{
+
+constexpr uint32_t MAX_ROUND_STEP = 1U << 20; // from one grant of a device to the next
+
+} // namespace
 
 TypeId
 FederatedDevice::GetTypeId()
@@ -208,6 +216,19 @@ FederatedDevice::GetTypeId()
                 UintegerValue(10),
                 MakeUintegerAccessor(&FederatedDevice::m_controlRetries),
                 MakeUintegerChecker<uint32_t>())
+            .AddAttribute("CenterTimeout",
+                          "A device that takes part in no round joins again if its center sent "
+                          "nothing for this time, as after a restart that it did not notice (UDP); "
+                          "0: never. (A device that waits so keeps the simulation running.)",
+                          TimeValue(Seconds(0)),
+                          MakeTimeAccessor(&FederatedDevice::m_centerTimeout),
+                          MakeTimeChecker(Seconds(0)))
+            .AddAttribute("LeaveOnStop",
+                          "Whether a device that is stopped sends LEAVE until it is acknowledged "
+                          "(UDP; over TCP its connection is closed). False: as if it had crashed.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&FederatedDevice::m_leaveOnStop),
+                          MakeBooleanChecker())
             .AddTraceSource("Joined",
                             "The center has acknowledged that the device joined.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_joinedTrace),
@@ -357,6 +378,12 @@ FederatedDevice::SetTraining(std::unique_ptr<DeviceTraining> training)
     m_isTrainingLocal = false;
 }
 
+void
+FederatedDevice::SetBattery(std::function<double()> level)
+{
+    m_battery = std::move(level);
+}
+
 int64_t
 FederatedDevice::AssignStreams(int64_t stream)
 {
@@ -370,7 +397,9 @@ FederatedDevice::DoDispose()
 {
     NS_LOG_FUNCTION(this);
     m_link->Abandon(); // the IP stack may be disposed of already
-    StopApplication();
+    EndSession();
+    m_link->Stop();
+    m_battery = nullptr;
     m_previous = std::vector<float>();
     m_training.reset();
     m_task = nullptr;
@@ -410,7 +439,10 @@ FederatedDevice::StartApplication()
     settings.enrolled = m_enrolled;
     settings.protocol = m_protocol;
     settings.key = m_encryptionKey;
+    settings.fragmentSize = m_fragmentSize;
+    settings.dimension = m_task->GetDimension();
     settings.timeout = m_controlTimeout;
+    settings.silence = m_centerTimeout;
     settings.retries = m_controlRetries;
     settings.jitter = m_jitter;
     CenterLink::Handlers handlers;
@@ -424,6 +456,8 @@ FederatedDevice::StartApplication()
     handlers.joined = [this]() { m_joinedTrace(m_id); };
     handlers.disconnected = [this]() { EndSession(); };
     handlers.drawTraining = [this]() { return DrawTrainingTime(); };
+    handlers.getBattery = [this]() { return m_battery ? m_battery() : std::nan(""); };
+    handlers.isBusy = [this]() { return m_session != nullptr; };
     m_link->Start(settings, handlers);
 }
 
@@ -431,6 +465,11 @@ void
 FederatedDevice::StopApplication()
 {
     NS_LOG_FUNCTION(this);
+    if (m_leaveOnStop && !m_link->IsTcp())
+    {
+        Leave(); // it stays until the center has acknowledged that, or does not answer
+        return;
+    }
     EndSession();
     m_link->Stop();
 }
@@ -462,8 +501,11 @@ std::optional<DropReason>
 FederatedDevice::CheckGrant(const FederatedHeader& header) const
 {
     const std::size_t dimension = m_task->GetDimension();
-    // When the stream counter is exhausted, reusing words would void the privacy claim.
-    const bool hasCoins = m_lastStream < std::numeric_limits<uint32_t>::max();
+    // When the stream counter is exhausted, reusing words would void the privacy claim. It follows
+    // the rounds, so a forged round must not exhaust it.
+    const bool hasCoins =
+        m_lastStream < std::numeric_limits<uint32_t>::max() &&
+        (header.round <= m_lastStream || header.round - m_lastStream <= MAX_ROUND_STEP);
     return header.coordinates == dimension && header.bits >= 1 && header.bits <= m_bits &&
                    header.fragments >= 1 && header.fragments <= dimension && hasCoins
                ? std::nullopt
@@ -537,7 +579,7 @@ FederatedDevice::AskForRepair()
     }
     const std::size_t room = m_link->GetRoom(m_fragmentSize) - FederatedHeader::FIXED_SIZE;
     RepairBody body;
-    body.ranges = m_session->GetMissing(room / RepairBody::RANGE_SIZE);
+    body.ranges = m_session->GetMissing(RepairBody::GetRoom(room));
     const uint32_t round = m_session->GetTerms().round;
     NS_LOG_INFO("Device " << m_id << " lacks fragments of the model in round " << round);
     m_link->SendRepair(round, body);
@@ -615,11 +657,10 @@ void
 FederatedDevice::Report(RoundOutcome outcome)
 {
     const DeviceSession::Terms terms = m_session->GetTerms();
-    const uint32_t fragments = EndSession();
-    m_link->SendDone(terms.round, terms.wireBits, fragments, outcome);
+    m_link->SendDone(terms.round, terms.wireBits, EndSession(), outcome);
 }
 
-uint32_t
+SentRecord
 FederatedDevice::EndSession()
 {
     m_sender->Stop();
@@ -627,7 +668,7 @@ FederatedDevice::EndSession()
     m_repair->Stop();
     if (!m_session)
     {
-        return 0;
+        return {};
     }
     const DeviceSession::Phase phase = m_session->GetPhase();
     if (phase == DeviceSession::Phase::TRAINING)
@@ -646,7 +687,7 @@ FederatedDevice::EndSession()
                               << " fragments in round " << sent.round);
         m_updateSentTrace(sent);
     }
-    return sent.fragments;
+    return sent;
 }
 
 } // namespace ns3

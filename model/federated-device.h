@@ -18,6 +18,7 @@
 #include "ns3/traced-callback.h"
 #include "ns3/update-preparation.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -185,6 +186,12 @@ class FederatedDevice : public Application
     void SetTraining(std::unique_ptr<federated::DeviceTraining> training);
 
     /**
+     * Report the level of a battery to the center, in JOIN and DONE.
+     * @param level Returns it, 0 to 1; NaN if it is unknown.
+     */
+    void SetBattery(std::function<double()> level);
+
+    /**
      * @return the privacy claim of an update at the resolution Bits, side information included.
      */
     PrivacyClaim GetPrivacyClaim() const;
@@ -288,9 +295,9 @@ class FederatedDevice : public Application
     /**
      * End the session: training is canceled, buffers are released, and UpdateSent reports the sent
      * fragments.
-     * @return how many fragments of the update were sent.
+     * @return what was sent of the update.
      */
-    uint32_t EndSession();
+    SentRecord EndSession();
 
     // Attributes
     uint32_t m_id;                 //!< Device identifier.
@@ -321,9 +328,12 @@ class FederatedDevice : public Application
     Time m_repairDelay;                        //!< Time before missing fragments are requested.
     Time m_controlTimeout;                     //!< Time before a control message is repeated.
     uint32_t m_controlRetries;                 //!< How often a DONE or LEAVE is repeated.
+    Time m_centerTimeout;                      //!< Longest silence before it joins again; 0: any.
+    bool m_leaveOnStop;                        //!< Whether it tells the center that it stops.
 
     // State
     Ptr<UniformRandomVariable> m_jitter; //!< Spreads delays.
+    std::function<double()> m_battery;   //!< Level of the battery; may be empty.
     std::vector<float> m_previous;       //!< The last model, if it is to be kept.
     uint32_t m_lastStream = 0;           //!< Number of the random streams of the last update.
     EventId m_giveUpEvent;               //!< Gives up on the model.

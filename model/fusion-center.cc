@@ -213,6 +213,12 @@ FusionCenter::GetTypeId()
                           UintegerValue(65536),
                           MakeUintegerAccessor(&FusionCenter::m_maxDevices),
                           MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("MaxDevicesPerAddress",
+                          "Identifiers that devices of one IP address can take, besides those "
+                          "that BindDevice reserved; a JOIN with one more is dropped.",
+                          UintegerValue(16),
+                          MakeUintegerAccessor(&FusionCenter::m_maxPerAddress),
+                          MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("JoinTimeout",
                           "Time after which the first round begins, even if devices are missing.",
                           TimeValue(Seconds(2)),
@@ -247,6 +253,10 @@ FusionCenter::GetTypeId()
                             "A round begins.",
                             MakeTraceSourceAccessor(&FusionCenter::m_roundStartTrace),
                             "ns3::FusionCenter::RoundStartTracedCallback")
+            .AddTraceSource("UpdateStarted",
+                            "The first fragment of an update was received.",
+                            MakeTraceSourceAccessor(&FusionCenter::m_updateStartedTrace),
+                            "ns3::FusionCenter::UpdateStartedTracedCallback")
             .AddTraceSource("UpdateReceived",
                             "An update was received: it is complete, the device sent DONE or left, "
                             "or the round ends.",
@@ -288,6 +298,7 @@ FusionCenter::FusionCenter()
           *m_endpoint,
           *m_roster,
           [this]() { HandleAllAnswered(); },
+          [this](uint32_t device) { m_updateStartedTrace(m_round, device); },
           [this](const UpdateRecord& record) { m_updateReceivedTrace(record); }))
 {
     NS_LOG_FUNCTION(this);
@@ -314,7 +325,8 @@ void
 FusionCenter::SetModel(std::vector<float> model)
 {
     NS_ABORT_MSG_IF(m_running, "FusionCenter: SetModel comes too late, the center is running");
-    m_model = std::move(model);
+    m_model = model;
+    m_firstModel = std::move(model);
 }
 
 uint32_t
@@ -340,7 +352,7 @@ FusionCenter::DoDispose()
 {
     NS_LOG_FUNCTION(this);
     m_endpoint->Abandon(); // the IP stack may be disposed of already
-    StopApplication();
+    Halt();
     m_task = nullptr;
     m_quantizer = nullptr;
     m_interval = nullptr;
@@ -379,6 +391,7 @@ FusionCenter::CheckAttributes()
     NS_ABORT_MSG_IF(m_uplinkRate.GetBitRate() == 0, "FusionCenter: UplinkRate is 0");
     // Without a deadline (Time::Max) the sums with it must not overflow.
     m_deadline = std::min(m_deadline, Time::Max() / 4);
+    m_model = m_firstModel;
     if (m_model.empty())
     {
         m_task->Initialize(m_model);
@@ -395,18 +408,28 @@ FusionCenter::SetUpParts()
     MessageEndpoint::Handlers handlers;
     handlers.message = [this](const ReceivedMessage& message) { return HandleMessage(message); };
     handlers.closed = [this](ConnectionId connection) { m_registrar->HandleClosed(connection); };
-    m_endpoint->SetUp(
-        GetNode(), m_protocol, m_encryptionKey, FederatedHeader::ALL_DEVICES, std::move(handlers));
+    m_endpoint->SetUp({GetNode(),
+                       m_protocol,
+                       m_encryptionKey,
+                       FederatedHeader::ALL_DEVICES,
+                       m_fragmentSize,
+                       m_model.size()},
+                      std::move(handlers));
     m_exchange->GetModelSender().SetUp(m_model.size(),
                                        m_fragmentSize,
                                        m_downlinkRate,
                                        m_downlink == UNICAST ? Address() : m_multicast);
+    // Above the numbers of an earlier center on this node, if it sent fewer than one a millisecond.
     m_exchange->SetSequence(static_cast<uint32_t>(Simulator::Now().GetMilliSeconds()));
-    m_roster->SetRules({m_maxDevices, m_bits, m_deadline});
+    m_roster->SetRules({m_maxDevices, m_bits, m_deadline, m_maxPerAddress});
+    m_registrar->SetPeriod(m_controlTimeout);
     const auto planned = static_cast<double>(m_uplinkRate.GetBitRate());
     m_meter->SetRules({m_rateSmoothing, m_guard, planned, m_measuredSlots, m_efficiency});
     const bool bound = m_endpoint->Listen(m_local, m_downlink == GROUP ? m_multicast : Address());
-    NS_ABORT_MSG_IF(!bound, "FusionCenter: could not bind a socket to Local");
+    NS_ABORT_MSG_IF(!bound,
+                    "FusionCenter: could not bind a socket to Local, "
+                        << SocketAddress(m_local) << "; it is no address of node "
+                        << GetNode()->GetId() << ", or another application uses its port");
 }
 
 void
@@ -415,6 +438,8 @@ FusionCenter::StartApplication()
     NS_LOG_FUNCTION(this);
     CheckAttributes();
     m_running = true;
+    m_round = 0; // a center that starts anew begins anew
+    *m_meter = UplinkMeter();
     SetUpParts();
     for (uint32_t device : m_roster->Admit())
     {
@@ -429,6 +454,16 @@ void
 FusionCenter::StopApplication()
 {
     NS_LOG_FUNCTION(this);
+    if (m_running)
+    {
+        m_registrar->Dismiss();
+    }
+    Halt();
+}
+
+void
+FusionCenter::Halt()
+{
     m_running = false;
     m_joinEvent.Cancel();
     m_roundEvent.Cancel();
@@ -441,23 +476,24 @@ std::optional<DropReason>
 FusionCenter::HandleMessage(const ReceivedMessage& message)
 {
     const FederatedHeader& header = message.header;
+    const Time now = Simulator::Now();
     if (header.type == FederatedHeader::JOIN)
     {
-        return m_registrar->HandleJoin(message);
+        return m_registrar->HandleJoin(message, now);
     }
-    if (const auto reason = m_registrar->CheckSender(message))
+    if (const auto reason = m_registrar->CheckSender(message, now))
     {
         return reason;
     }
     if (header.type == FederatedHeader::LEAVE)
     {
-        return m_registrar->HandleLeave(header);
+        return m_registrar->HandleLeave(message, now);
     }
     if (header.type == FederatedHeader::DONE)
     {
         m_registrar->Acknowledge(header);
     }
-    return m_exchange->Handle(message, Simulator::Now());
+    return m_exchange->Handle(message, now);
 }
 
 void
@@ -468,6 +504,22 @@ FusionCenter::HandleJoined(uint32_t device)
     {
         m_joinEvent.Cancel();
         m_joinEvent = Simulator::ScheduleNow(&FusionCenter::StartRound, this);
+    }
+    else if (m_round > 0 && m_roundJoined == 0)
+    {
+        EndEmptyRound();
+    }
+}
+
+void
+FusionCenter::EndEmptyRound()
+{
+    // Devices that join one after the other take part in the same next round.
+    const Time wait = GetJoined() >= m_expected ? Time(0) : m_controlTimeout;
+    if (!m_roundEvent.IsExpired() && Simulator::GetDelayLeft(m_roundEvent) > wait)
+    {
+        m_roundEvent.Cancel();
+        m_roundEvent = Simulator::Schedule(wait, &FusionCenter::EndRound, this);
     }
 }
 
@@ -515,6 +567,7 @@ FusionCenter::StartRound()
     {
         m_probe->BeginRound(m_round);
     }
+    m_roundJoined = GetJoined();
     const RoundPlan plan = PlanNextRound();
     m_roundContext = plan.context;
     m_roundBudget = plan.budget;
@@ -522,7 +575,7 @@ FusionCenter::StartRound()
                          << GetJoined() << " devices");
     m_roundStartTrace(m_round, plan.selected);
     m_roundEvent = Simulator::Schedule(m_deadline, &FusionCenter::EndRound, this);
-    if (plan.selected.empty()) // until the deadline devices may join for the next round
+    if (plan.selected.empty()) // devices may join for the next round
     {
         NS_LOG_WARN("No device can be selected in round " << m_round << ": " << GetJoined()
                                                           << " devices have joined, B is "
@@ -530,6 +583,7 @@ FusionCenter::StartRound()
     }
     RoundExchange::Rules rules;
     rules.collector.round = m_round;
+    rules.collector.start = m_roundStart;
     rules.collector.dimension = m_model.size();
     rules.collector.rememberFragments = m_noise->DependsOnSnr();
     if (m_interval)
@@ -559,7 +613,7 @@ FusionCenter::EndRound()
     record.round = m_round;
     record.start = m_roundStart;
     record.end = Simulator::Now();
-    record.joined = GetJoined();
+    record.joined = m_roundJoined;
     record.bitBudget = m_roundBudget;
     record.uplinkSeconds = m_roundContext.uplinkSeconds;
     record.meanRate = m_roundContext.rate > 0 ? m_roundContext.rate : std::nan("");
@@ -616,6 +670,10 @@ FusionCenter::Fuse(RoundRecord& record)
         if (link.sentFragments > 0) // sent fragments cost privacy even if they were lost
         {
             m_roster->CountAnswer(link.device);
+        }
+        if (!std::isnan(link.battery))
+        {
+            m_roster->SetBattery(link.device, link.battery);
         }
     }
 }

@@ -103,6 +103,13 @@ class FusionCenter : public Application
     using MemberTracedCallback = void (*)(uint32_t device, bool joined);
 
     /**
+     * TracedCallback signature of UpdateStarted.
+     * @param round The round.
+     * @param device The device.
+     */
+    using UpdateStartedTracedCallback = void (*)(uint32_t round, uint32_t device);
+
+    /**
      * TracedCallback signature of Finished.
      * @param rounds How many rounds there were.
      */
@@ -175,6 +182,9 @@ class FusionCenter : public Application
     void StartApplication() override;
     void StopApplication() override;
 
+    /** Stop everything, without a message. */
+    void Halt();
+
     /** Abort with a sentence if attributes are invalid. */
     void CheckAttributes();
 
@@ -199,6 +209,9 @@ class FusionCenter : public Application
      * @param device The device.
      */
     void HandleLeft(uint32_t device);
+
+    /** A device has joined in a round that began without any: the next one begins soon. */
+    void EndEmptyRound();
 
     /** Begin a round. */
     void StartRound();
@@ -255,6 +268,7 @@ class FusionCenter : public Application
     Time m_guard;                    //!< Between slots, and before the deadline.
     uint32_t m_expected;             //!< Devices to wait for before the first round.
     uint32_t m_maxDevices;           //!< Identifiers must be less.
+    uint32_t m_maxPerAddress;        //!< Identifiers of one address that are not reserved.
     Time m_joinTimeout;              //!< Longest wait for them.
     Time m_controlTimeout;           //!< Time before a grant is repeated.
     uint32_t m_controlRetries;       //!< How often.
@@ -265,9 +279,11 @@ class FusionCenter : public Application
     // State
     bool m_running = false;                                  //!< Between start and stop.
     std::vector<unsigned> m_bits;                            //!< Resolution of each group.
+    std::vector<float> m_firstModel;                         //!< w to begin with; empty: random.
     std::vector<float> m_model;                              //!< w.
     uint32_t m_round = 0;                                    //!< Current round.
     Time m_roundStart;                                       //!< When it began.
+    uint32_t m_roundJoined = 0;                              //!< Joined devices when it began.
     BitBudgetContext m_roundContext;                         //!< State of the uplink when it began.
     double m_roundBudget = 0;                                //!< Its B.
     EventId m_joinEvent;                                     //!< Ends the wait for devices.
@@ -280,6 +296,7 @@ class FusionCenter : public Application
 
     // Trace sources
     TracedCallback<uint32_t, const std::vector<uint32_t>&> m_roundStartTrace; //!< RoundStart.
+    TracedCallback<uint32_t, uint32_t> m_updateStartedTrace;                  //!< UpdateStarted.
     TracedCallback<const UpdateRecord&> m_updateReceivedTrace;                //!< UpdateReceived.
     TracedCallback<const RoundRecord&> m_roundEndTrace;                       //!< RoundEnd.
     TracedCallback<uint32_t> m_finishedTrace;                                 //!< Finished.

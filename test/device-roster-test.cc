@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ MarkTos(SocketAddressWithoutTos&, long)
 {
     return false;
 }
+
+using Answer = RosterVerdict::Answer;
 
 const Ipv4Address HOME("10.0.0.1");
 const Ipv4Address ELSEWHERE("10.0.0.2");
@@ -78,15 +81,15 @@ void
 ExpectTaken(const RosterVerdict& verdict)
 {
     EXPECT_EQ(verdict.dropped, std::nullopt);
-    EXPECT_TRUE(verdict.acknowledge);
+    EXPECT_EQ(verdict.answer, Answer::ACK);
 }
 
 void
-ExpectDropped(const RosterVerdict& verdict, DropReason reason, bool acknowledge = false)
+ExpectDropped(const RosterVerdict& verdict, DropReason reason, Answer answer = Answer::NONE)
 {
     ASSERT_TRUE(verdict.dropped.has_value());
     EXPECT_STREQ(GetDropReasonName(*verdict.dropped), GetDropReasonName(reason));
-    EXPECT_EQ(verdict.acknowledge, acknowledge);
+    EXPECT_EQ(verdict.answer, answer);
 }
 
 } // namespace
@@ -177,7 +180,7 @@ TEST(DeviceRoster, AcknowledgesARepeatedJoinAgain)
 {
     DeviceRoster roster = MakeRoster();
     roster.Join(MakeJoin(0, 100));
-    ExpectDropped(roster.CheckJoin(MakeJoin(0, 100)), DROP_DUPLICATE, true);
+    ExpectDropped(roster.CheckJoin(MakeJoin(0, 100)), DROP_DUPLICATE, Answer::ACK);
     EXPECT_EQ(roster.GetJoined(), 1U);
 }
 
@@ -185,11 +188,11 @@ TEST(DeviceRoster, LetsADeviceJoinAnewButNotByAnOldMessage)
 {
     DeviceRoster roster = MakeRoster();
     roster.Join(MakeJoin(0, 100));
-    ExpectDropped(roster.CheckJoin(MakeJoin(0, 99)), DROP_OLD);
+    ExpectDropped(roster.CheckJoin(MakeJoin(0, 99)), DROP_OLD, Answer::REJOIN);
     ExpectTaken(roster.CheckJoin(MakeJoin(0, 101)));
     // After it has left, the JOIN from before does not bring it back.
     roster.Leave(0);
-    ExpectDropped(roster.CheckJoin(MakeJoin(0, 100)), DROP_OLD);
+    ExpectDropped(roster.CheckJoin(MakeJoin(0, 100)), DROP_OLD, Answer::REJOIN);
     ExpectTaken(roster.CheckJoin(MakeJoin(0, 101)));
 }
 
@@ -207,10 +210,9 @@ TEST(DeviceRoster, ComparesSequenceNumbersAcrossTheWrapAround)
         {0xfffffff0, 5, true},
         {0, 0xffffffff, false},
         {5, 0xfffffff0, false},
-        {0, 0x7fffffff, true},  // half of the numbers are ahead,
-        {0, 0x80000000, false}, // the others are behind
+        {0, 0x80000000, false}, // half of the numbers are behind
         {0x80000000, 0, false},
-        {0x80000001, 0, true},
+        {0xf0000000, 0, true}, // the largest step that is believed
     };
     for (const Case& one : cases)
     {
@@ -226,10 +228,99 @@ TEST(DeviceRoster, ComparesSequenceNumbersAcrossTheWrapAround)
         }
         else
         {
-            ExpectDropped(join, DROP_OLD);
-            ExpectDropped(leave, DROP_OLD);
+            ExpectDropped(join, DROP_OLD, Answer::REJOIN);
+            ExpectDropped(leave, DROP_OLD, Answer::REJOIN);
         }
     }
+}
+
+TEST(DeviceRoster, AForgedSequenceNumberDoesNotLockADeviceOut)
+{
+    DeviceRoster roster = MakeRoster();
+    roster.Join(MakeJoin(0, 100));
+    // A larger step is not believed; who sends it is told the last number.
+    for (const uint32_t step : {0x10000001U, 0x7fffffffU})
+    {
+        ExpectDropped(roster.CheckJoin(MakeJoin(0, 100 + step)), DROP_INVALID, Answer::REJOIN);
+        ExpectDropped(roster.CheckLeave(0, 100 + step), DROP_INVALID, Answer::REJOIN);
+    }
+    // After the largest step that is, the device is told where to go on.
+    roster.Join(MakeJoin(0, 100 + 0x10000000));
+    ExpectDropped(roster.CheckJoin(MakeJoin(0, 101)), DROP_OLD, Answer::REJOIN);
+    ExpectTaken(roster.CheckJoin(MakeJoin(0, roster.Find(0)->sequence + 1)));
+}
+
+TEST(DeviceRoster, TellsADeviceThatKeptItsStateFromOneThatStartedAgain)
+{
+    struct Case
+    {
+        std::string name;
+        uint32_t life;
+        uint16_t port;
+        ConnectionId connection;
+        bool isSame;
+    };
+
+    const std::vector<Case> cases{
+        {"the same life", 7, 1000, 0, true},
+        {"another life", 8, 1000, 0, false},
+        {"another port", 7, 1001, 0, false},
+        {"a connection", 7, 1000, 6, false},
+    };
+    for (const Case& one : cases)
+    {
+        SCOPED_TRACE(one.name);
+        DeviceRoster roster = MakeRoster();
+        JoinRequest request = MakeJoin(0);
+        request.life = 7;
+        EXPECT_FALSE(roster.CheckJoin(request).isSameLife);
+        roster.Join(request);
+        request.sequence = 101;
+        request.life = one.life;
+        request.from = MakePlace(HOME, one.port);
+        request.connection = one.connection;
+        ExpectTaken(roster.CheckJoin(request));
+        EXPECT_EQ(roster.CheckJoin(request).isSameLife, one.isSame);
+        roster.Leave(0);
+        EXPECT_FALSE(roster.CheckJoin(request).isSameLife) << "it has left";
+    }
+}
+
+TEST(DeviceRoster, OneAddressHasOnlySoManyIdentifiers)
+{
+    DeviceRoster roster;
+    roster.SetRules({10, {2, 4}, Seconds(1), 2});
+    roster.Reserve(9, HOME);
+    for (const uint32_t device : {9U, 0U, 1U})
+    {
+        ExpectTaken(roster.CheckJoin(MakeJoin(device)));
+        roster.Join(MakeJoin(device));
+    }
+    ExpectDropped(roster.CheckJoin(MakeJoin(2)), DROP_UNKNOWN);
+    ExpectTaken(roster.CheckJoin(MakeJoin(2, 100, ELSEWHERE)));
+    ExpectTaken(roster.CheckJoin(MakeJoin(1, 101))); // one that it has
+    roster.Leave(0);
+    ExpectTaken(roster.CheckJoin(MakeJoin(2)));
+    roster.Join(MakeJoin(2));
+    ExpectDropped(roster.CheckJoin(MakeJoin(3)), DROP_UNKNOWN);
+    roster.Reserve(2, HOME); // a reserved one no longer counts
+    ExpectTaken(roster.CheckJoin(MakeJoin(3)));
+    roster.Clear();
+    roster.Join(MakeJoin(4));
+    ExpectTaken(roster.CheckJoin(MakeJoin(5)));
+}
+
+TEST(DeviceRoster, RemembersTheBattery)
+{
+    DeviceRoster roster = MakeRoster();
+    roster.Join(MakeJoin(0));
+    EXPECT_TRUE(std::isnan(roster.Find(0)->battery));
+    roster.SetBattery(0, 0.25);
+    EXPECT_EQ(roster.Find(0)->battery, 0.25);
+    JoinRequest request = MakeJoin(0, 101);
+    request.battery = 0.5;
+    roster.Join(request);
+    EXPECT_EQ(roster.Find(0)->battery, 0.5);
 }
 
 TEST(DeviceRoster, BindsAnIdentifierToAnAddressUntilTheDeviceLeaves)
@@ -296,8 +387,11 @@ TEST(DeviceRoster, HasOneDeviceForAConnection)
     EXPECT_EQ(roster.FindByConnection(6), std::nullopt);
     roster.Join(MakeTcpJoin(0, 100, 6));
     EXPECT_EQ(roster.FindByConnection(6), std::make_optional(0U));
-    // Over TCP nothing is repeated: the same device must not join twice, nor another one.
-    ExpectDropped(roster.CheckJoin(MakeTcpJoin(0, 101, 6)), DROP_DUPLICATE);
+    // The same device must not join twice, nor another one.
+    ExpectDropped(roster.CheckJoin(MakeTcpJoin(0, 101, 6)), DROP_DUPLICATE, Answer::ACK);
+    JoinRequest reborn = MakeTcpJoin(0, 101, 6);
+    reborn.life = 1;
+    ExpectDropped(roster.CheckJoin(reborn), DROP_DUPLICATE);
     ExpectDropped(roster.CheckJoin(MakeTcpJoin(1, 100, 6)), DROP_FOREIGN);
     ExpectTaken(roster.CheckJoin(MakeTcpJoin(1, 100, 7)));
     ExpectTaken(roster.CheckJoin(MakeTcpJoin(0, 101, 7))); // it opened a new connection
@@ -379,14 +473,14 @@ TEST(DeviceRoster, AcknowledgesARepeatedLeaveAgain)
 {
     DeviceRoster roster = MakeRoster();
     roster.Join(MakeJoin(0, 100));
-    ExpectDropped(roster.CheckLeave(0, 99), DROP_OLD);
+    ExpectDropped(roster.CheckLeave(0, 99), DROP_OLD, Answer::REJOIN);
     ExpectTaken(roster.CheckLeave(0, 101));
     roster.Leave(0);
     // Its acknowledgment was lost.
     EXPECT_EQ(roster.CheckSender(0, InetSocketAddress(HOME, 1000), 0), std::nullopt);
-    ExpectDropped(roster.CheckLeave(0, 101), DROP_DUPLICATE, true);
+    ExpectDropped(roster.CheckLeave(0, 101), DROP_DUPLICATE, Answer::ACK);
     // The LEAVE is remembered: no earlier message brings the device back.
-    ExpectDropped(roster.CheckJoin(MakeJoin(0, 101)), DROP_OLD);
+    ExpectDropped(roster.CheckJoin(MakeJoin(0, 101)), DROP_OLD, Answer::REJOIN);
     ExpectTaken(roster.CheckJoin(MakeJoin(0, 102)));
 }
 
@@ -404,9 +498,12 @@ TEST(DeviceRoster, ClearsEverybodyOutAndAdmitsTheEnrolledAgain)
     EXPECT_EQ(roster.FindByConnection(6), std::nullopt);
     EXPECT_EQ(roster.Find(0)->GetPeer().connection, 0U);
     EXPECT_FALSE(roster.Leave(0));
+    EXPECT_TRUE(roster.Find(0)->ip.IsInvalid()) << "its identifier is free";
+    EXPECT_EQ(roster.CheckSender(0, InetSocketAddress(HOME, 1000), 0),
+              std::make_optional(DROP_UNKNOWN));
     // What was spent stays spent, and old messages stay old.
     EXPECT_EQ(roster.Find(0)->answers, 1U);
-    ExpectDropped(roster.CheckJoin(MakeJoin(0, 100)), DROP_OLD);
+    ExpectDropped(roster.CheckJoin(MakeJoin(0, 100)), DROP_OLD, Answer::REJOIN);
     EXPECT_EQ(roster.Admit(), std::vector<uint32_t>{1});
     EXPECT_EQ(roster.GetJoined(), 1U);
 }

@@ -223,6 +223,29 @@ TEST_F(Batteries, TrainingWithoutDurationTakesAsMuch)
     }
 }
 
+TEST_F(Batteries, TheirLevelsAreReportedToTheCenter)
+{
+    Install();
+    MakeBatteries(10 * JOULES_PER_TRAINING);
+    m_energy->Install(m_helper);
+    Simulator::Run();
+    ASSERT_EQ(m_rounds.size(), 5U);
+    uint32_t known = 0;
+    for (const RoundRecord& round : m_rounds)
+    {
+        for (const LinkRecord& link : round.links)
+        {
+            // The DONE of the device that answers last is received after the end of the round.
+            if (link.sentKnown)
+            {
+                EXPECT_NEAR(link.battery, 1 - 0.1 * round.round, 1e-3);
+                ++known;
+            }
+        }
+    }
+    EXPECT_GE(known, 10U);
+}
+
 TEST_F(Batteries, ACanceledTrainingHasDrawnItsShare)
 {
     m_helper.SetDeviceAttribute("TimePerSample",

@@ -135,7 +135,7 @@ TEST(FederatedHeader, StandsOnTheWireAsDocumented)
     const auto message = MakeUpdateMessage(header);
     ASSERT_EQ(message.size(), 44U + 2 * 12 + 50);
     const std::vector<uint8_t> expected{
-        'F',  'L',  1,    6,    // magic, version, update
+        'F',  'L',  2,    6,    // magic, version, update
         0,    0,    0,    77,   // sequence
         0,    0,    0,    3,    // round
         0,    0,    0,    7,    // device
@@ -315,7 +315,7 @@ TEST(FederatedHeader, FieldsThatContradictEachOtherAreMalformed)
     const auto malformed = Header::READ_MALFORMED;
     EXPECT_EQ(ReadChanged([](Header&) {}), Header::READ_OK);
     EXPECT_EQ(ReadChanged([](Header& h) { h.type = {}; }), malformed);
-    EXPECT_EQ(ReadChanged([](Header& h) { h.type = static_cast<Header::Type>(9); }), malformed);
+    EXPECT_EQ(ReadChanged([](Header& h) { h.type = static_cast<Header::Type>(255); }), malformed);
     EXPECT_EQ(ReadChanged([](Header& h) { h.fragment = h.fragments; }), malformed);
     EXPECT_EQ(ReadChanged([](Header& h) { h.fragments = 0; }), malformed);
     EXPECT_EQ(ReadChanged([](Header& h) { h.bits = 0; }), malformed);
@@ -427,13 +427,27 @@ TEST(FederatedHeader, DeserializesAnyBytesWithoutHarm)
     }
 }
 
+TEST(FederatedHeader, ATypeOfALaterRevisionIsRead)
+{
+    // Its fields may have another meaning; only lengths and checksum are checked.
+    EXPECT_EQ(ReadChanged(
+                  [](FederatedHeader& h)
+                  {
+                      h.type = static_cast<FederatedHeader::Type>(FederatedHeader::REJOIN + 1);
+                      h.fragment = h.fragments + 1;
+                      h.distortion = -1;
+                  }),
+              FederatedHeader::READ_OK);
+}
+
 TEST(FederatedHeader, NamesItsTypes)
 {
     EXPECT_STREQ(FederatedHeader::GetTypeName(FederatedHeader::JOIN), "join");
     EXPECT_STREQ(FederatedHeader::GetTypeName(FederatedHeader::UPDATE), "update");
     EXPECT_STREQ(FederatedHeader::GetTypeName(FederatedHeader::DONE), "done");
     EXPECT_STREQ(FederatedHeader::GetTypeName(0), "unknown");
-    EXPECT_STREQ(FederatedHeader::GetTypeName(9), "unknown");
+    EXPECT_STREQ(FederatedHeader::GetTypeName(FederatedHeader::REJOIN), "rejoin");
+    EXPECT_STREQ(FederatedHeader::GetTypeName(10), "unknown");
     EXPECT_STREQ(FederatedHeader::GetTypeName(255), "unknown");
 }
 

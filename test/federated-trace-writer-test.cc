@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "ns3/boolean.h"
 #include "ns3/federated-trace-writer.h"
 
 #include "federated-test-folder.h"
@@ -129,7 +130,7 @@ TEST_F(FederatedTraceWriters, HaveTheColumnsOfTheContract)
               "round,time_s,train_loss,test_accuracy,selected,received,bit_budget,granted_bits,"
               "delivered_bits,lost_fraction,mean_snr_db,mean_sigma,same_cell_epsilon,skipped,"
               "untouched_fraction,joined,dropped,uplink_budget_s,mean_rate_bps,"
-              "true_epsilon,zcdp_epsilon,sampled_epsilon,declined\n");
+              "true_epsilon,zcdp_epsilon,sampled_epsilon,declined,start_s\n");
     EXPECT_EQ(folder.Read("t-links.csv"),
               "round,device,group,bits,snr_db,sigma,sent_fragments,received_fragments,weight,"
               "distance_m,uplink_s,state,phy_rate_bps,frames_ok,frames_failed,energy_j\n");
@@ -281,6 +282,7 @@ TEST_F(FederatedTraceWriters, CountWhatADyingDeviceSentAndLeaveTheUnknownEmpty)
     center->SetAttribute("Deadline", TimeValue(Seconds(2)));
     center->SetAttribute("UplinkRate", StringValue("20kbps"));
     // An update takes about half a second: device 0 dies while it sends the first.
+    apps[0]->SetAttribute("LeaveOnStop", BooleanValue(false));
     apps[0]->SetStopTime(MilliSeconds(300));
     Open();
     Run();

@@ -439,6 +439,7 @@ TEST_F(Federation, WithTooFewUpdatesTheModelStaysAndTheRoundIsSkipped)
 {
     Build(2);
     center->SetAttribute("MinUpdates", UintegerValue(2));
+    apps[1]->SetAttribute("LeaveOnStop", BooleanValue(false));
     apps[1]->SetStopTime(MilliSeconds(30));
     Run();
     ASSERT_EQ(rounds.size(), 3U);
@@ -457,6 +458,7 @@ TEST_F(Federation, ADeviceThatDiesMidRoundDoesNotStopTheOthers)
     Build(4);
     center->SetAttribute("Deadline", TimeValue(Seconds(2)));
     SetForDevices("TimePerSample", StringValue("ns3::ConstantRandomVariable[Constant=0.001]"));
+    apps[2]->SetAttribute("LeaveOnStop", BooleanValue(false));
     apps[2]->SetStopTime(MilliSeconds(60)); // it trains until 100 ms
     Run();
     ASSERT_EQ(rounds.size(), 3U);

@@ -130,7 +130,7 @@ class Attacker
     std::vector<uint8_t> Forge()
     {
         FederatedHeader header;
-        header.type = static_cast<FederatedHeader::Type>(1 + m_random.Below(8));
+        header.type = static_cast<FederatedHeader::Type>(1 + m_random.Below(10));
         header.sequence = m_random();
         header.round = m_random.Below(20);
         header.device = m_random.Below(6);
@@ -439,7 +439,12 @@ class Rogue
         header.type = FederatedHeader::DONE;
         header.round = 1;
         header.fragments = fragments;
-        Send(header, {OUTCOME_SENT});
+        DoneBody done;
+        done.firstSentNs = static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
+        done.lastSentNs = done.firstSentNs;
+        std::vector<uint8_t> body(DoneBody::SIZE);
+        done.Write(body.data());
+        Send(header, body);
     }
 
   private:

@@ -225,6 +225,31 @@ TEST_F(EncryptedFederation, LearnsWhatItLearnsInTheClearOverUdpAndTcp)
     }
 }
 
+TEST_F(EncryptedFederation, UnderLossRoundsEndWhenTheyEndInTheClear)
+{
+    double ends[2];
+    for (int i : {0, 1})
+    {
+        Build(6);
+        SetForAll("EncryptionKey", StringValue(i == 0 ? "" : "k"));
+        center->SetAttribute("Rounds", UintegerValue(20));
+        center->SetAttribute("Deadline", TimeValue(Seconds(8)));
+        for (uint32_t device = 0; device < 6; ++device)
+        {
+            auto loss = CreateObject<RateErrorModel>();
+            loss->SetAttribute("ErrorUnit", StringValue("ERROR_UNIT_PACKET"));
+            loss->SetAttribute("ErrorRate", StringValue("0.1"));
+            loss->AssignStreams(5000 + device);
+            SetLoss(GetCenterEnd(device), loss);
+        }
+        Run();
+        ASSERT_EQ(rounds.size(), 20U);
+        ends[i] = rounds.back().end.GetSeconds();
+        EXPECT_EQ(center->GetDropped(DROP_MALFORMED), 0U) << "every DONE was read";
+    }
+    EXPECT_NEAR(ends[1] / ends[0], 1, 0.05);
+}
+
 TEST_F(EncryptedFederation, NoNonceServesTwoMessagesThroughLossRepairsAndSecondLives)
 {
     for (const char* protocol : {"ns3::UdpSocketFactory", "ns3::TcpSocketFactory"})

@@ -70,10 +70,12 @@ class Collection
               [this](uint32_t device) {
                   answered.push_back({device, GetUnanswered()});
               },
+              [this](uint32_t device) { started.push_back(device); },
               [this](const UpdateRecord& record) { received.push_back(record); })
     {
         UpdateCollector::Rules rules;
         rules.round = ROUND;
+        rules.start = MilliSeconds(50);
         rules.dimension = DIMENSION;
         rules.rememberFragments = rememberFragments;
         collector.Begin(rules);
@@ -91,13 +93,24 @@ class Collection
 
     Drop SendDone(uint32_t fragments, uint8_t outcome = OUTCOME_SENT, uint32_t device = 0)
     {
+        DoneBody body;
+        body.outcome = outcome;
+        body.firstSentNs = fragments > 0 ? 100'000'000 : 0;
+        body.lastSentNs = fragments > 0 ? 900'000'000 : 0;
+        return SendDone(fragments, body, device);
+    }
+
+    Drop SendDone(uint32_t fragments, const DoneBody& body, uint32_t device = 0)
+    {
         FederatedHeader header;
         header.type = FederatedHeader::DONE;
         header.round = ROUND;
         header.device = device;
         header.fragments = fragments;
-        header.Seal(&outcome, 1);
-        return collector.TakeDone(device, header, &outcome);
+        uint8_t bytes[DoneBody::SIZE];
+        body.Write(bytes);
+        header.Seal(bytes, sizeof(bytes));
+        return collector.TakeDone(device, header, bytes, Seconds(1));
     }
 
     /**
@@ -150,6 +163,7 @@ class Collection
 
     Sender sender;
     std::vector<Answer> answered;
+    std::vector<uint32_t> started;
     std::vector<UpdateRecord> received;
     UpdateCollector collector;
 };
@@ -388,17 +402,63 @@ TEST(UpdateCollector, DropsADoneWithImpossibleCounts)
     }
 }
 
+TEST(UpdateCollector, BelievesTimesOfSendingInsideTheRound)
+{
+    struct Case
+    {
+        std::string name;
+        uint32_t fragments;
+        uint64_t first; // ms
+        uint64_t last;
+        bool isTaken;
+    };
+
+    const std::vector<Case> cases{
+        {"inside", 2, 100, 900, true},
+        {"from the first to the last instant", 2, 50, 1000, true},
+        {"before the round", 2, 49, 900, false},
+        {"after its own arrival", 2, 100, 1001, false},
+        {"nothing sent, no times", 0, 0, 0, true},
+    };
+    for (const Case& one : cases)
+    {
+        SCOPED_TRACE(one.name);
+        Collection collection;
+        DoneBody body;
+        body.firstSentNs = one.first * 1'000'000;
+        body.lastSentNs = one.last * 1'000'000;
+        body.battery = 0.5F;
+        const Drop dropped = collection.SendDone(one.fragments, body);
+        EXPECT_EQ(dropped, one.isTaken ? std::nullopt : std::make_optional(DROP_INVALID));
+        const LinkRecord& record = collection.Get().record;
+        EXPECT_EQ(record.sentKnown, one.isTaken);
+        EXPECT_EQ(record.firstSent, one.isTaken ? MilliSeconds(one.first) : Time());
+        EXPECT_EQ(record.lastSent, one.isTaken ? MilliSeconds(one.last) : Time());
+        EXPECT_EQ(std::isnan(record.battery), !one.isTaken);
+    }
+}
+
+TEST(UpdateCollector, SaysOnceThatAnUpdateBegins)
+{
+    Collection collection({0, 1});
+    EXPECT_TRUE(collection.started.empty());
+    collection.Send(1, Seconds(1), 1);
+    collection.Send(0, Seconds(1), 0);
+    collection.Send(2, Seconds(1), 1);
+    EXPECT_EQ(collection.started, (std::vector<uint32_t>{1, 0}));
+}
+
 TEST(UpdateCollector, DropsADoneThatIsMalformedOrRepeated)
 {
     Collection collection;
-    const uint8_t body[2] = {OUTCOME_SENT, OUTCOME_SENT};
+    const uint8_t body[DoneBody::SIZE] = {OUTCOME_SENT};
     FederatedHeader header;
     header.type = FederatedHeader::DONE;
     header.round = ROUND;
-    for (const std::size_t size : {0U, 2U})
+    for (const std::size_t size : {std::size_t{0}, DoneBody::SIZE - 1})
     {
         header.Seal(body, size);
-        ExpectDropped(collection.collector.TakeDone(0, header, body), DROP_MALFORMED);
+        ExpectDropped(collection.collector.TakeDone(0, header, body, Seconds(1)), DROP_MALFORMED);
     }
     ExpectDropped(collection.SendDone(0, OUTCOME_BUDGET_SPENT + 1), DROP_MALFORMED);
     EXPECT_EQ(collection.GetUnanswered(), 1U);

@@ -101,6 +101,8 @@ MakeMessages(std::string& text)
         MakeMessage(Header::UPDATE, {}, text),
         MakeMessage(Header::REPAIR, repairBytes, text),
         MakeMessage(Header::DONE, MakeBody(DoneBody{OUTCOME_SENT}), text),
+        MakeMessage(Header::REJOIN, {}, text),
+        MakeMessage(static_cast<Header::Type>(10), {1, 2, 3}, text), // of a later revision
         MakeMessage(Header::UPDATE, {}, text),
     };
     messages.back().back() ^= 0x10;
@@ -247,6 +249,47 @@ TEST_F(Wireshark, ShowsWhyARoundEndedForADevice)
         ASSERT_NE(found, std::string::npos) << outcome << " in\n" << lines;
         last = found;
     }
+}
+
+TEST_F(Wireshark, ShowsEveryFieldOfTheBodies)
+{
+    std::string text;
+    RepairBody repair;
+    repair.ranges = {{1, 2}, {5, 1}};
+    Bytes repairBytes(repair.GetSize());
+    repair.Write(repairBytes.data());
+    Bytes longer = MakeBody(DoneBody{OUTCOME_NO_TIME, 21, 22, 0.5F});
+    longer.insert(longer.end(), {0xab, 0xcd}); // of a later revision
+    const std::vector<Bytes> messages{
+        MakeMessage(FederatedHeader::JOIN, MakeBody(JoinBody{11, 12, 13, 14, 0.25F}), text),
+        MakeMessage(FederatedHeader::REPAIR, repairBytes, text),
+        MakeMessage(FederatedHeader::DONE, longer, text),
+    };
+    const std::string capture = Capture(messages, false, 0);
+    const std::string shown = Write("shown", "");
+    std::string command = "tshark -X lua_script:" FEDERATED_SOURCE_DIR
+                          "/tools/wireshark/federated.lua -Y federated -T fields -E separator=/s";
+    for (const char* field : {"join.group",
+                              "join.samples",
+                              "join.training_ns",
+                              "join.life",
+                              "battery",
+                              "repair.ranges",
+                              "repair.first",
+                              "repair.count",
+                              "done.outcome",
+                              "done.first_sent_ns",
+                              "done.last_sent_ns",
+                              "tail"})
+    {
+        command += std::string(" -e federated.") + field;
+    }
+    command += " -r '" + capture + "' 2>/dev/null >'" + shown + "'";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    EXPECT_EQ(Read("shown"),
+              "11 12 13 14 0.25       \n"
+              "     2 1,5 2,1    \n"
+              "    0.5    3 21 22 abcd\n");
 }
 
 TEST_F(Wireshark, ShowsMessagesThatBeginAndEndAnywhereInAStream)

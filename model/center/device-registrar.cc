@@ -12,6 +12,14 @@ namespace ns3::federated
 
 NS_LOG_COMPONENT_DEFINE("DeviceRegistrar");
 
+namespace
+{
+
+constexpr uint32_t MAX_REJOINS = 256;          // messages to unknown senders in a period
+constexpr uint32_t MAX_REJOINS_OF_ADDRESS = 8; // likewise to one IP address
+
+} // namespace
+
 DeviceRegistrar::DeviceRegistrar(MessageEndpoint& endpoint,
                                  DeviceRoster& roster,
                                  Handler joined,
@@ -23,26 +31,43 @@ DeviceRegistrar::DeviceRegistrar(MessageEndpoint& endpoint,
 {
 }
 
-std::optional<DropReason>
-DeviceRegistrar::CheckSender(const ReceivedMessage& message) const
+void
+DeviceRegistrar::SetPeriod(const Time& period)
 {
-    const FederatedHeader& header = message.header;
-    if (header.type == FederatedHeader::GRANT || header.type == FederatedHeader::MODEL)
-    {
-        return DROP_UNEXPECTED;
-    }
-    if (const auto reason = m_roster.CheckSender(header.device, message.from, message.connection))
-    {
-        return reason;
-    }
-    // A device that has left may not have received the acknowledgment of its LEAVE.
-    const bool mayBeGone = header.type == FederatedHeader::LEAVE;
-    return mayBeGone || m_roster.Find(header.device)->joined ? std::nullopt
-                                                             : std::make_optional(DROP_UNKNOWN);
+    m_period = period;
+    m_periodEnd = Time(0);
 }
 
 std::optional<DropReason>
-DeviceRegistrar::HandleJoin(const ReceivedMessage& message)
+DeviceRegistrar::CheckSender(const ReceivedMessage& message, const Time& now)
+{
+    const FederatedHeader& header = message.header;
+    switch (header.type)
+    {
+    case FederatedHeader::LEAVE:
+    case FederatedHeader::ACK:
+    case FederatedHeader::UPDATE:
+    case FederatedHeader::REPAIR:
+    case FederatedHeader::DONE:
+        break;
+    default:
+        return DROP_UNEXPECTED; // a message of the center, or of a later revision
+    }
+    auto reason = m_roster.CheckSender(header.device, message.from, message.connection);
+    // A device that has left may not have received the acknowledgment of its LEAVE.
+    if (!reason && header.type != FederatedHeader::LEAVE && !m_roster.Find(header.device)->joined)
+    {
+        reason = DROP_UNKNOWN;
+    }
+    if (reason == DROP_UNKNOWN)
+    {
+        TellToRejoin(message, header.sequence, now);
+    }
+    return reason;
+}
+
+std::optional<DropReason>
+DeviceRegistrar::HandleJoin(const ReceivedMessage& message, const Time& now)
 {
     const FederatedHeader& header = message.header;
     JoinBody body;
@@ -50,24 +75,30 @@ DeviceRegistrar::HandleJoin(const ReceivedMessage& message)
     {
         return DROP_MALFORMED;
     }
-    const JoinRequest request{header.device,
-                              SocketAddress(message.from),
-                              message.connection,
-                              header.sequence,
-                              body.group,
-                              header.bits,
-                              body.samples,
-                              NanoSeconds(body.trainingNs)};
+    JoinRequest request;
+    request.device = header.device;
+    request.from = SocketAddress(message.from);
+    request.connection = message.connection;
+    request.sequence = header.sequence;
+    request.life = body.life;
+    request.group = body.group;
+    request.bits = header.bits;
+    request.samples = body.samples;
+    request.training = NanoSeconds(body.trainingNs);
+    request.battery = body.battery;
     const RosterVerdict verdict = m_roster.CheckJoin(request);
     if (verdict.dropped)
     {
-        if (verdict.acknowledge)
-        {
-            Acknowledge(header);
-        }
+        Answer(verdict.answer, message, now);
         return verdict.dropped;
     }
-    Remove(header.device); // a device that joins again has lost its state
+    if (verdict.isSameLife)
+    {
+        m_roster.Join(request);
+        Acknowledge(header);
+        return std::nullopt;
+    }
+    Remove(header.device); // a device that joins in another life has lost its state
     m_endpoint.Claim(message.connection);
     m_roster.Join(request);
     NS_LOG_INFO("Device " << header.device << " of group " << body.group << " joined with "
@@ -78,19 +109,85 @@ DeviceRegistrar::HandleJoin(const ReceivedMessage& message)
 }
 
 std::optional<DropReason>
-DeviceRegistrar::HandleLeave(const FederatedHeader& header)
+DeviceRegistrar::HandleLeave(const ReceivedMessage& message, const Time& now)
 {
+    const FederatedHeader& header = message.header;
     const RosterVerdict verdict = m_roster.CheckLeave(header.device, header.sequence);
-    if (verdict.acknowledge)
-    {
-        Acknowledge(header);
-    }
+    Answer(verdict.answer, message, now);
     if (!verdict.dropped)
     {
         NS_LOG_INFO("Device " << header.device << " leaves");
         Remove(header.device);
     }
     return verdict.dropped;
+}
+
+void
+DeviceRegistrar::Answer(RosterVerdict::Answer answer,
+                        const ReceivedMessage& message,
+                        const Time& now)
+{
+    if (answer == RosterVerdict::Answer::ACK)
+    {
+        Acknowledge(message.header);
+    }
+    else if (answer == RosterVerdict::Answer::REJOIN)
+    {
+        TellToRejoin(message, m_roster.Find(message.header.device)->sequence, now);
+    }
+}
+
+void
+DeviceRegistrar::TellToRejoin(const ReceivedMessage& message, uint32_t sequence, const Time& now)
+{
+    if (now >= m_periodEnd)
+    {
+        m_periodEnd = now + m_period;
+        m_told = 0;
+        m_toldOf.clear();
+    }
+    if (m_told == MAX_REJOINS)
+    {
+        return;
+    }
+    uint32_t& told = m_toldOf[SocketAddress(message.from).ip];
+    if (told < MAX_REJOINS_OF_ADDRESS)
+    {
+        ++told;
+        ++m_told;
+        SendRejoin(message.header.device, sequence, {message.from, message.connection});
+    }
+}
+
+void
+DeviceRegistrar::SendRejoin(uint32_t device, uint32_t sequence, const MessagePeer& peer)
+{
+    FederatedHeader header;
+    header.type = FederatedHeader::REJOIN;
+    header.sequence = sequence;
+    header.device = device;
+    m_endpoint.Send(peer, m_endpoint.Make(header, nullptr, 0));
+}
+
+void
+DeviceRegistrar::Dismiss()
+{
+    if (m_endpoint.IsTcp())
+    {
+        return;
+    }
+    if (m_endpoint.HasGroup() && m_roster.GetJoined() > 0)
+    {
+        SendRejoin(FederatedHeader::ALL_DEVICES, 0, {});
+        return;
+    }
+    for (const auto& [device, entry] : m_roster.GetEntries())
+    {
+        if (entry.joined && !entry.enrolled)
+        {
+            SendRejoin(device, entry.sequence, entry.GetPeer());
+        }
+    }
 }
 
 void

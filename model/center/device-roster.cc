@@ -3,23 +3,12 @@
 #include "device-roster.h"
 
 #include "ns3/abort.h"
+#include "ns3/sequence-number.h"
 
 #include <algorithm>
 
 namespace ns3::federated
 {
-
-namespace
-{
-
-/** @return the sequence number a comes after b, also where the counter has wrapped. */
-bool
-IsNewer(uint32_t a, uint32_t b)
-{
-    return static_cast<int32_t>(a - b) > 0;
-}
-
-} // namespace
 
 void
 DeviceRoster::SetRules(const Rules& rules)
@@ -31,8 +20,19 @@ void
 DeviceRoster::Reserve(uint32_t device, const Address& ip)
 {
     RosterEntry& entry = m_entries[device];
+    ReleaseIdentifier(entry);
     entry.reserved = true;
     entry.ip = ip;
+}
+
+void
+DeviceRoster::ReleaseIdentifier(const RosterEntry& entry)
+{
+    const auto found = m_identifiers.find(entry.ip);
+    if (entry.joined && !entry.reserved && --found->second == 0)
+    {
+        m_identifiers.erase(found);
+    }
 }
 
 void
@@ -71,43 +71,75 @@ DeviceRoster::Admit()
     return admitted;
 }
 
+bool
+DeviceRoster::HasIdentifierLeft(const JoinRequest& request) const
+{
+    const RosterEntry* known = Find(request.device);
+    const auto found = m_identifiers.find(request.from.ip);
+    return (known && (known->reserved || known->joined)) || found == m_identifiers.end() ||
+           found->second < m_rules.maxPerAddress;
+}
+
 RosterVerdict
 DeviceRoster::CheckJoin(const JoinRequest& request) const
 {
+    using Answer = RosterVerdict::Answer;
     if (request.device >= m_rules.maxDevices)
     {
-        return {DROP_UNKNOWN, false};
+        return {DROP_UNKNOWN, Answer::NONE};
     }
     if (request.group >= m_rules.bits.size() || request.bits != m_rules.bits[request.group])
     {
-        return {DROP_INVALID, false};
+        return {DROP_INVALID, Answer::NONE};
     }
+    bool isSameLife = false;
     if (const RosterEntry* known = Find(request.device))
     {
         if (!known->ip.IsInvalid() && known->ip != request.from.ip)
         {
-            return {DROP_FOREIGN, false};
+            return {DROP_FOREIGN, Answer::NONE};
         }
         if (known->heard && request.sequence == known->sequence && known->joined)
         {
-            return {DROP_DUPLICATE, true};
+            return {DROP_DUPLICATE, Answer::ACK};
         }
         if (known->heard && !IsNewer(request.sequence, known->sequence))
         {
-            return {DROP_OLD, false};
+            return {DROP_OLD, Answer::REJOIN};
         }
+        if (known->heard && request.sequence - known->sequence > MAX_SEQUENCE_STEP)
+        {
+            return {DROP_INVALID, Answer::REJOIN};
+        }
+        isSameLife = known->joined && known->heard && known->life == request.life &&
+                     known->address == request.from && known->connection == request.connection &&
+                     known->group == request.group;
     }
     if (const auto owner = FindByConnection(request.connection))
     {
-        return {*owner == request.device ? DROP_DUPLICATE : DROP_FOREIGN, false};
+        // A connection is one device's; its state there cannot be outdated.
+        return {*owner == request.device ? DROP_DUPLICATE : DROP_FOREIGN,
+                isSameLife ? Answer::ACK : Answer::NONE};
     }
-    return {};
+    if (!HasIdentifierLeft(request))
+    {
+        return {DROP_UNKNOWN, Answer::NONE};
+    }
+    return {std::nullopt, Answer::ACK, isSameLife};
 }
 
 void
 DeviceRoster::Join(const JoinRequest& request)
 {
     RosterEntry& entry = m_entries[request.device];
+    if (!entry.joined)
+    {
+        ++m_joined;
+        if (!entry.reserved)
+        {
+            ++m_identifiers[request.from.ip];
+        }
+    }
     entry.joined = true;
     entry.heard = true;
     entry.ip = request.from.ip;
@@ -117,23 +149,39 @@ DeviceRoster::Join(const JoinRequest& request)
     entry.group = request.group;
     entry.samples = request.samples;
     entry.training = std::min(request.training, m_rules.longestTraining);
+    entry.battery = request.battery;
+    entry.life = request.life;
     entry.sequence = request.sequence;
-    ++m_joined;
     if (request.connection != 0)
     {
         m_connections[request.connection] = request.device;
     }
 }
 
+void
+DeviceRoster::SetBattery(uint32_t device, double level)
+{
+    m_entries.at(device).battery = level;
+}
+
 RosterVerdict
 DeviceRoster::CheckLeave(uint32_t device, uint32_t sequence)
 {
+    using Answer = RosterVerdict::Answer;
     RosterEntry& entry = m_entries.at(device);
-    if (!IsNewer(sequence, entry.sequence))
+    if (entry.heard && sequence == entry.sequence)
     {
-        const bool isSame = sequence == entry.sequence;
-        return {isSame ? DROP_DUPLICATE : DROP_OLD, isSame};
+        return {DROP_DUPLICATE, Answer::ACK};
     }
+    if (entry.heard && !IsNewer(sequence, entry.sequence))
+    {
+        return {DROP_OLD, Answer::REJOIN};
+    }
+    if (entry.heard && sequence - entry.sequence > MAX_SEQUENCE_STEP)
+    {
+        return {DROP_INVALID, Answer::REJOIN};
+    }
+    entry.heard = true; // an enrolled device that never joined may leave, too
     entry.sequence = sequence;
     return {};
 }
@@ -147,6 +195,7 @@ DeviceRoster::Leave(uint32_t device)
         return false;
     }
     RosterEntry& entry = found->second;
+    ReleaseIdentifier(entry);
     entry.joined = false;
     --m_joined;
     if (!entry.reserved)
@@ -165,8 +214,18 @@ DeviceRoster::Clear()
     {
         entry.joined = false;
         entry.connection = 0;
+        if (!entry.reserved)
+        {
+            entry.ip = Address();
+        }
+        if (!entry.enrolled)
+        {
+            entry.address = SocketAddress();
+            entry.destination = Address();
+        }
     }
     m_connections.clear();
+    m_identifiers.clear();
     m_joined = 0;
 }
 
@@ -179,12 +238,13 @@ DeviceRoster::CheckSender(uint32_t device, const Address& from, ConnectionId con
         return DROP_UNKNOWN;
     }
     // Raw addresses of one endpoint may differ in ToS; then IP and port are compared.
-    if ((entry->destination != from && entry->address != SocketAddress(from)) ||
-        entry->connection != connection)
+    if ((entry->destination == from || entry->address == SocketAddress(from)) &&
+        entry->connection == connection)
     {
-        return DROP_FOREIGN;
+        return std::nullopt;
     }
-    return std::nullopt;
+    const bool isBound = !entry->ip.IsInvalid() && entry->ip != SocketAddress(from).ip;
+    return entry->joined || isBound ? DROP_FOREIGN : DROP_UNKNOWN;
 }
 
 const RosterEntry*

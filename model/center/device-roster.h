@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -31,9 +32,12 @@ struct RosterEntry
     uint32_t group = 0;          //!< Its group.
     uint32_t samples = 0;        //!< Samples that it has.
     Time training;               //!< Training time that it reports.
-    bool heard = false;          //!< Whether it ever sent a control message.
-    uint32_t sequence = 0;       //!< Sequence number of its last JOIN or LEAVE.
-    uint32_t answers = 0;        //!< R_u, rounds in which it sent at least a fragment.
+    double battery = std::numeric_limits<double>::quiet_NaN(); //!< Level of its battery, 0 to 1;
+                                                               //!< NaN: not reported.
+    bool heard = false;                                        //!< Whether it ever sent a JOIN.
+    uint32_t life = 0;                                         //!< Number of the life that joined.
+    uint32_t sequence = 0; //!< Sequence number of its last JOIN or LEAVE.
+    uint32_t answers = 0;  //!< R_u, rounds in which it sent at least a fragment.
 
     /** @return the destination of messages to it. */
     MessagePeer GetPeer() const
@@ -49,17 +53,28 @@ struct JoinRequest
     SocketAddress from;          //!< Its address and port.
     ConnectionId connection = 0; //!< Its connection (TCP).
     uint32_t sequence = 0;       //!< Sequence number of the JOIN.
+    uint32_t life = 0;           //!< Number of this life of the device.
     uint32_t group = 0;          //!< Group of the device.
     unsigned bits = 0;           //!< Its resolution.
     uint32_t samples = 0;        //!< Samples that it has.
     Time training;               //!< Training time that it reports.
+    double battery = std::numeric_limits<double>::quiet_NaN(); //!< Level of its battery, 0 to 1.
 };
 
 /** How to answer a JOIN or LEAVE. */
 struct RosterVerdict
 {
+    /** The answer. */
+    enum class Answer
+    {
+        NONE,   //!< None.
+        ACK,    //!< An acknowledgment; also if the message is dropped: the first one was lost.
+        REJOIN, //!< The sequence number that the next message must exceed.
+    };
+
     std::optional<DropReason> dropped; //!< Why it is dropped, if it is.
-    bool acknowledge = true;           //!< Also if dropped: the first ACK was lost.
+    Answer answer = Answer::ACK;       //!< The answer.
+    bool isSameLife = false;           //!< A JOIN of a device that has joined and kept its state.
 };
 
 /**
@@ -67,16 +82,21 @@ struct RosterVerdict
  * joined. It uses no socket and no clock.
  *
  * An identifier belongs to the address that it joined from (or that was reserved for it) until the
- * device leaves.
+ * device leaves. One address can have only so many identifiers that were not reserved for it.
+ *
+ * A JOIN or LEAVE must have a newer sequence number than the last one, by a step that is believed.
+ * Otherwise the device is told that last number, so that a forged number cannot lock it out.
  */
 class DeviceRoster
 {
   public:
-    /** Which devices may join. */ struct Rules
+    /** Which devices may join. */
+    struct Rules
     {
-        uint32_t maxDevices = 0;    //!< Identifiers must be less.
-        std::vector<unsigned> bits; //!< Resolution of each group.
-        Time longestTraining;       //!< Limit of the training time that a device reports.
+        uint32_t maxDevices = 0;     //!< Identifiers must be less.
+        std::vector<unsigned> bits;  //!< Resolution of each group.
+        Time longestTraining;        //!< Limit of the training time that a device reports.
+        uint32_t maxPerAddress = 16; //!< Identifiers of one address that were not reserved for it.
     };
 
     /** @param rules Which devices may join. */
@@ -111,10 +131,16 @@ class DeviceRoster
     RosterVerdict CheckJoin(const JoinRequest& request) const;
 
     /**
-     * Add a device whose JOIN was checked and which has not joined.
+     * Add a device whose JOIN was checked and which has not joined, or update one of the same life.
      * @param request The JOIN.
      */
     void Join(const JoinRequest& request);
+
+    /**
+     * @param device A device that has joined.
+     * @param level Level of its battery, 0 to 1; NaN: not reported.
+     */
+    void SetBattery(uint32_t device, double level);
 
     /**
      * @param device A device.
@@ -130,14 +156,15 @@ class DeviceRoster
      */
     bool Leave(uint32_t device);
 
-    /** Remove all devices: the center stops. */
+    /** Nobody has joined any more: the center stops. Sequence numbers and answers are kept. */
     void Clear();
 
     /**
      * @param device Device that a message names as its sender.
      * @param from Address of the sender.
      * @param connection Connection that it was received over.
-     * @return why it is dropped, if it is: unknown device, or another address than the device's.
+     * @return why it is dropped, if it is: the device has not joined from there (and not left), or
+     * it has another address.
      */
     std::optional<DropReason> CheckSender(uint32_t device,
                                           const Address& from,
@@ -180,8 +207,22 @@ class DeviceRoster
     }
 
   private:
+    /**
+     * @param request A JOIN.
+     * @return whether its address may have one more identifier, or needs none.
+     */
+    bool HasIdentifierLeft(const JoinRequest& request) const;
+
+    /**
+     * An identifier no longer counts among those of its address.
+     * @param entry Its entry before that.
+     */
+    void ReleaseIdentifier(const RosterEntry& entry);
+
     Rules m_rules;                                  //!< Which devices may join.
     std::map<uint32_t, RosterEntry> m_entries;      //!< By identifier.
+    std::map<Address, uint32_t> m_identifiers;      //!< Joined identifiers of an address that were
+                                                    //!< not reserved.
     std::map<ConnectionId, uint32_t> m_connections; //!< Devices by connection.
     uint32_t m_joined = 0;                          //!< Devices that have joined.
     uint32_t m_mostAnswers = 0;                     //!< Largest R_u.

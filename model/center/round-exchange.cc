@@ -10,11 +10,14 @@ namespace ns3::federated
 RoundExchange::RoundExchange(MessageEndpoint& endpoint,
                              const DeviceRoster& roster,
                              std::function<void()> answered,
+                             UpdateCollector::DeviceHandler started,
                              UpdateCollector::ReceivedHandler received)
     : m_endpoint(endpoint),
       m_roster(roster),
       m_answered(std::move(answered)),
-      m_collector([this](uint32_t device) { HandleAnswered(device); }, std::move(received)),
+      m_collector([this](uint32_t device) { HandleAnswered(device); },
+                  std::move(started),
+                  std::move(received)),
       m_grants(endpoint, [this](uint32_t device) { m_collector.GiveUp(device); }),
       m_sender(endpoint)
 {
@@ -78,7 +81,7 @@ RoundExchange::Handle(const ReceivedMessage& message, const Time& now)
                    ? DROP_INVALID
                    : m_sender.Repair({device, m_grants.GetPeer(device)}, header, message.payload);
     case FederatedHeader::DONE:
-        return m_collector.TakeDone(device, header, message.payload);
+        return m_collector.TakeDone(device, header, message.payload, now);
     default:
         return isNews ? std::nullopt : std::make_optional(DROP_DUPLICATE);
     }

@@ -41,11 +41,13 @@ class RoundExchange
      * @param endpoint Sends the messages.
      * @param roster Addresses of the devices.
      * @param answered Called when all participants have answered.
+     * @param started Called with a participant whose first fragment was received.
      * @param received Called once for each update of which a fragment was received.
      */
     RoundExchange(MessageEndpoint& endpoint,
                   const DeviceRoster& roster,
                   std::function<void()> answered,
+                  UpdateCollector::DeviceHandler started,
                   UpdateCollector::ReceivedHandler received);
 
     /** @return the sender of the model, to be set up. */

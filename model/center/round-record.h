@@ -56,8 +56,13 @@ struct LinkRecord
     double framesOk = std::numeric_limits<double>::quiet_NaN();     //!< Frames decoded.
     double framesFailed = std::numeric_limits<double>::quiet_NaN(); //!< Frames that failed.
     double sigma = std::numeric_limits<double>::quiet_NaN(); //!< Link noise, standard deviation.
-    bool sentKnown = false;         //!< Whether the center knows how many fragments were sent.
-    uint32_t sentFragments = 0;     //!< Fragments that it sent, if that is known.
+    bool sentKnown = false;                                  //!< Whether its DONE was received.
+    uint32_t sentFragments = 0; //!< Fragments that it sent: as its DONE reports, else those of
+                                //!< the whole update if one was received.
+    Time firstSent;             //!< When it sent the first one, if sentKnown.
+    Time lastSent;              //!< When it sent the last one, if sentKnown.
+    double battery = std::numeric_limits<double>::quiet_NaN(); //!< Level of its battery, 0 to 1, as
+                                                               //!< its DONE reports.
     uint32_t receivedFragments = 0; //!< Fragments that were received in time.
     std::size_t coordinates = 0;    //!< Coordinates in them.
     double weight = 0;              //!< omega, averaged over all coordinates.
@@ -91,7 +96,7 @@ struct RoundRecord
     bool skipped = false; //!< The model is unchanged: too few updates, or none that can be used.
     double trainLoss = std::numeric_limits<double>::quiet_NaN();    //!< NaN if not evaluated.
     double testAccuracy = std::numeric_limits<double>::quiet_NaN(); //!< 0..1; NaN if not evaluated.
-    uint32_t joined = 0;                                            //!< Devices that had joined.
+    uint32_t joined = 0;      //!< Devices that had joined when it began.
     uint32_t selected = 0;    //!< Devices that were granted a slot.
     uint32_t received = 0;    //!< Devices with at least one fragment received.
     uint32_t declined = 0;    //!< Devices that declined because their privacy budget is spent.

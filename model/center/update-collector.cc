@@ -32,8 +32,11 @@ GetState(uint8_t outcome)
 
 } // namespace
 
-UpdateCollector::UpdateCollector(AnsweredHandler answered, ReceivedHandler received)
+UpdateCollector::UpdateCollector(DeviceHandler answered,
+                                 DeviceHandler started,
+                                 ReceivedHandler received)
     : m_answered(std::move(answered)),
+      m_started(std::move(started)),
       m_received(std::move(received))
 {
 }
@@ -174,6 +177,7 @@ UpdateCollector::TakeUpdate(uint32_t device,
     {
         record.firstReceived = now;
         participant.firstEnd = participant.lastEnd;
+        m_started(device);
     }
     if (!record.sentKnown)
     {
@@ -191,7 +195,10 @@ UpdateCollector::TakeUpdate(uint32_t device,
 }
 
 std::optional<DropReason>
-UpdateCollector::TakeDone(uint32_t device, const FederatedHeader& header, const uint8_t* payload)
+UpdateCollector::TakeDone(uint32_t device,
+                          const FederatedHeader& header,
+                          const uint8_t* payload,
+                          const Time& now)
 {
     DoneBody body;
     if (!DoneBody::Read(payload, header.payloadLength, body))
@@ -201,8 +208,12 @@ UpdateCollector::TakeDone(uint32_t device, const FederatedHeader& header, const 
     Participant& participant = *m_participants.at(device);
     LinkRecord& record = participant.record;
     const uint32_t planned = participant.update.GetFragments();
+    const Time firstSent = NanoSeconds(body.firstSentNs);
+    const Time lastSent = NanoSeconds(body.lastSentNs);
+    const bool hasSent = header.fragments > 0;
     if (header.fragments < record.receivedFragments ||
-        header.fragments > (planned > 0 ? planned : m_rules.dimension))
+        header.fragments > (planned > 0 ? planned : m_rules.dimension) ||
+        (hasSent && (firstSent < m_rules.start || lastSent > now)))
     {
         return DROP_INVALID;
     }
@@ -212,6 +223,9 @@ UpdateCollector::TakeDone(uint32_t device, const FederatedHeader& header, const 
     }
     record.sentKnown = true;
     record.sentFragments = header.fragments;
+    record.firstSent = firstSent;
+    record.lastSent = lastSent;
+    record.battery = body.battery;
     record.state = GetState(body.outcome);
     SetAnswered(participant);
     return std::nullopt;

@@ -94,23 +94,25 @@ class UpdateCollector
     struct Rules
     {
         uint32_t round = 0;             //!< The round.
+        Time start;                     //!< When it began.
         std::size_t dimension = 0;      //!< d.
         bool rememberFragments = false; //!< Whether to keep the packet of each fragment.
         PrivacyContext interval;        //!< If the interval is public, updates on another one are
                                         //!< dropped.
     };
 
-    /** Called with a participant that has answered. */
-    using AnsweredHandler = std::function<void(uint32_t device)>;
+    /** Called with a participant that has answered, or whose first fragment was received. */
+    using DeviceHandler = std::function<void(uint32_t device)>;
     /** Called once for each update of which a fragment was received: when the device has answered,
      * or at the end of the round. */
     using ReceivedHandler = std::function<void(const UpdateRecord&)>;
 
     /**
      * @param answered Called with a participant that has answered.
+     * @param started Called with a participant whose first fragment was received.
      * @param received Called once for each update of which a fragment was received.
      */
-    UpdateCollector(AnsweredHandler answered, ReceivedHandler received);
+    UpdateCollector(DeviceHandler answered, DeviceHandler started, ReceivedHandler received);
 
     /**
      * Begin a round.
@@ -193,11 +195,13 @@ class UpdateCollector
      * @param device A participant.
      * @param header Its header.
      * @param payload Its body.
+     * @param now The time.
      * @return why it is dropped, if it is.
      */
     std::optional<DropReason> TakeDone(uint32_t device,
                                        const FederatedHeader& header,
-                                       const uint8_t* payload);
+                                       const uint8_t* payload,
+                                       const Time& now);
 
     /**
      * A device left.
@@ -254,7 +258,8 @@ class UpdateCollector
      */
     bool HasAgreedInterval(const FederatedHeader& header) const;
 
-    AnsweredHandler m_answered; //!< Called with a participant that has answered.
+    DeviceHandler m_answered;   //!< Called with a participant that has answered.
+    DeviceHandler m_started;    //!< Called with a participant whose first fragment was received.
     ReceivedHandler m_received; //!< Called once for each update of which a fragment was received.
     Rules m_rules;              //!< What is collected.
     bool m_isOpen = false;      //!< Whether there is a current round.

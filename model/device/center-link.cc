@@ -4,6 +4,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/log.h"
+#include "ns3/sequence-number.h"
 #include "ns3/simulator.h"
 
 #include <utility>
@@ -17,13 +18,9 @@ namespace
 {
 
 constexpr uint32_t JOIN_DOUBLINGS = 5; // of the time-out while joining
-
-/** @return whether the sequence number a comes after b, also where the counter has wrapped. */
-bool
-IsAfter(uint32_t a, uint32_t b)
-{
-    return static_cast<int32_t>(a - b) > 0;
-}
+// How often a JOIN is sent again after a REJOIN. A center that was stopped may not return; without
+// a limit the devices would keep the simulation alive for ever.
+constexpr uint32_t REJOIN_RETRIES = 60;
 
 } // namespace
 
@@ -35,20 +32,30 @@ CenterLink::CenterLink(const MessageEndpoint::TxTrace& tx, const MessageEndpoint
 void
 CenterLink::Start(const Settings& settings, const Handlers& handlers)
 {
+    Close(); // an earlier life may still be leaving
     m_settings = settings;
     m_handlers = handlers;
     m_running = true;
     m_leaving = false;
-    // Above the earlier numbers of a restarted device, which sends fewer than one a millisecond.
+    // Above the earlier numbers of a restarted device that sent fewer than one a millisecond; else
+    // the center says which number it knows.
     m_sequence = static_cast<uint32_t>(Simulator::Now().GetMilliSeconds());
     m_fragmentSequence = m_sequence;
+    m_life = m_sequence;
+    m_granted = false;
     MessageEndpoint::Handlers events;
     events.message = [this](const ReceivedMessage& message) { return HandleMessage(message); };
     events.screen = m_handlers.screen;
     events.connected = [this](ConnectionId connection) { HandleConnected(connection); };
     events.closed = [this](ConnectionId) { HandleClosed(); };
-    m_endpoint.SetUp(
-        settings.node, settings.protocol, settings.key, settings.device, std::move(events));
+    m_endpoint.SetUp({settings.node,
+                      settings.protocol,
+                      settings.key,
+                      settings.device,
+                      settings.fragmentSize,
+                      settings.dimension},
+                     std::move(events));
+    m_bindTries = 0;
     Open();
 }
 
@@ -70,10 +77,16 @@ CenterLink::Abandon()
 void
 CenterLink::Open()
 {
-    const bool bound =
-        m_endpoint.Connect(m_settings.center, m_settings.local, m_settings.uplinkGroup);
-    NS_ABORT_MSG_IF(!bound,
-                    "FederatedDevice: could not bind a socket of device " << m_settings.device);
+    if (!m_endpoint.Connect(m_settings.center, m_settings.local, m_settings.uplinkGroup))
+    {
+        // An earlier life of the device has the port until its LEAVE is acknowledged.
+        NS_ABORT_MSG_IF(m_bindTries++ > m_settings.retries + 1,
+                        "FederatedDevice: could not bind a socket of device "
+                            << m_settings.device << " to " << m_settings.local);
+        m_endpoint.Close();
+        m_openEvent = Simulator::Schedule(m_settings.timeout, &CenterLink::Open, this);
+        return;
+    }
     if (m_endpoint.IsTcp())
     {
         return;
@@ -86,14 +99,16 @@ CenterLink::Open()
         SetJoined();
         return;
     }
-    Join();
+    Join(ControlRetry::FOREVER);
 }
 
 void
 CenterLink::Close()
 {
-    m_retry.Stop();
+    m_join.retry.Stop();
+    m_control.retry.Stop();
     m_openEvent.Cancel();
+    m_silenceEvent.Cancel();
     m_connection = 0;
     m_endpoint.Close();
 }
@@ -109,7 +124,33 @@ void
 CenterLink::SetJoined()
 {
     m_joined = true;
+    HearCenter();
     m_handlers.joined();
+}
+
+void
+CenterLink::HearCenter()
+{
+    if (m_settings.silence.IsStrictlyPositive() && !m_settings.enrolled)
+    {
+        Simulator::Remove(m_silenceEvent);
+        m_silenceEvent =
+            Simulator::Schedule(ControlRetry::Spread(m_settings.silence, m_settings.jitter),
+                                &CenterLink::HandleSilence,
+                                this);
+    }
+}
+
+void
+CenterLink::HandleSilence()
+{
+    if (!m_handlers.isBusy())
+    {
+        NS_LOG_INFO("Device " << m_settings.device << " has not heard its center for "
+                              << m_settings.silence.As(Time::S));
+        Rejoin();
+    }
+    HearCenter();
 }
 
 void
@@ -120,14 +161,22 @@ CenterLink::Leave()
         return;
     }
     m_leaving = true;
+    m_join.retry.Stop();
     if (m_endpoint.IsTcp() && m_connection == 0)
     {
         End(); // there is no connection over which LEAVE could be sent
         return;
     }
-    FederatedHeader header;
-    header.type = FederatedHeader::LEAVE;
-    SendControl(header, nullptr, 0);
+    SendLeave();
+}
+
+void
+CenterLink::SendLeave()
+{
+    m_control.header = FederatedHeader();
+    m_control.header.type = FederatedHeader::LEAVE;
+    m_control.body.clear();
+    SendControl(m_control, m_settings.retries);
 }
 
 void
@@ -135,7 +184,7 @@ CenterLink::HandleConnected(ConnectionId connection)
 {
     m_connection = connection;
     m_granted = false; // a grant on a new connection cannot be a retransmission
-    Join();
+    Join(ControlRetry::FOREVER);
 }
 
 void
@@ -158,7 +207,9 @@ CenterLink::HandleMessage(const ReceivedMessage& message)
     {
         return m_handlers.model(header, message.payload);
     }
-    if (header.device != m_settings.device)
+    const bool isForAll =
+        header.type == FederatedHeader::REJOIN && header.device == FederatedHeader::ALL_DEVICES;
+    if (header.device != m_settings.device && !isForAll)
     {
         // All devices receive the messages to a group.
         return m_settings.uplinkGroup.IsValid() ? std::nullopt : std::make_optional(DROP_UNKNOWN);
@@ -166,6 +217,10 @@ CenterLink::HandleMessage(const ReceivedMessage& message)
     if (header.type == FederatedHeader::GRANT)
     {
         return HandleGrant(header, message.payload);
+    }
+    if (header.type == FederatedHeader::REJOIN)
+    {
+        return HandleRejoin(header);
     }
     return header.type == FederatedHeader::ACK ? HandleAck(header, message.payload)
                                                : DROP_UNEXPECTED;
@@ -179,17 +234,24 @@ CenterLink::HandleAck(const FederatedHeader& header, const uint8_t* payload)
     {
         return DROP_MALFORMED;
     }
-    if (!m_retry.IsActive() || header.sequence != m_control.sequence || body.type != m_control.type)
+    Control& control = body.type == FederatedHeader::JOIN ? m_join : m_control;
+    if (!control.retry.IsActive() || header.sequence != control.header.sequence ||
+        body.type != control.header.type)
     {
         // A grant may be received before the acknowledgment of the previous DONE.
-        return IsAfter(header.sequence, m_sequence) ? std::make_optional(DROP_UNEXPECTED)
+        return IsNewer(header.sequence, m_sequence) ? std::make_optional(DROP_UNEXPECTED)
                                                     : std::nullopt;
     }
-    m_retry.Stop();
+    control.retry.Stop();
+    HearCenter();
     if (body.type == FederatedHeader::JOIN)
     {
         NS_LOG_INFO("Device " << m_settings.device << " joined");
-        SetJoined();
+        m_anyGrant = true; // of a center that may be a new one
+        if (!m_joined)
+        {
+            SetJoined();
+        }
     }
     else if (body.type == FederatedHeader::LEAVE)
     {
@@ -197,6 +259,74 @@ CenterLink::HandleAck(const FederatedHeader& header, const uint8_t* payload)
         End();
     }
     return std::nullopt;
+}
+
+std::optional<DropReason>
+CenterLink::HandleRejoin(const FederatedHeader& header)
+{
+    if (m_leaving)
+    {
+        if (header.sequence == m_control.header.sequence)
+        {
+            End(); // the center does not know the device, which has nothing to leave
+            return std::nullopt;
+        }
+        m_sequence = header.sequence;
+        SendLeave();
+        return std::nullopt;
+    }
+    if (m_settings.enrolled)
+    {
+        return DROP_UNEXPECTED; // only a center that has enrolled the device can use it
+    }
+    const uint32_t before = m_sequence;
+    if (header.device != FederatedHeader::ALL_DEVICES)
+    {
+        m_sequence = header.sequence;
+    }
+    if (!Rejoin())
+    {
+        m_sequence = before;
+        return DROP_DUPLICATE;
+    }
+    m_joined = false;
+    return std::nullopt;
+}
+
+bool
+CenterLink::Rejoin()
+{
+    const Time now = Simulator::Now();
+    if (m_endpoint.IsTcp() && m_connection == 0)
+    {
+        return false;
+    }
+    if (m_join.header.type == FederatedHeader::JOIN && now < m_joinTime + m_settings.timeout)
+    {
+        return false;
+    }
+    Join(REJOIN_RETRIES);
+    return true;
+}
+
+bool
+CenterLink::IsOld(const FederatedHeader& header, const GrantBody& body)
+{
+    const Time now = Simulator::Now();
+    if (NanoSeconds(body.deadlineNs) <= now)
+    {
+        return true; // its round is over
+    }
+    if (m_anyGrant || m_lastDeadline <= now)
+    {
+        return false; // the center restarted, and counts anew
+    }
+    if (m_oldGrant == header.sequence && !m_settings.enrolled)
+    {
+        Rejoin(); // the center insists: the last number may have been forged
+    }
+    m_oldGrant = header.sequence;
+    return true;
 }
 
 std::optional<DropReason>
@@ -216,8 +346,7 @@ CenterLink::HandleGrant(const FederatedHeader& header, const uint8_t* payload)
         return reason;
     }
     const bool repeated = m_granted && header.sequence == m_lastGrant;
-    if (m_granted && !repeated &&
-        (!IsAfter(header.sequence, m_lastGrant) || header.round <= m_lastRound))
+    if (m_granted && !repeated && !IsNewer(header.sequence, m_lastGrant) && IsOld(header, body))
     {
         return DROP_OLD;
     }
@@ -237,10 +366,14 @@ CenterLink::HandleGrant(const FederatedHeader& header, const uint8_t* payload)
         return DROP_DUPLICATE;
     }
     m_granted = true;
+    m_anyGrant = false;
     m_lastGrant = header.sequence;
-    m_lastRound = header.round;
+    m_lastDeadline = NanoSeconds(body.deadlineNs);
+    m_oldGrant.reset();
     // A center that sends a grant knows the device, and a DONE of an earlier round is obsolete.
-    m_retry.Stop();
+    m_join.retry.Stop();
+    m_control.retry.Stop();
+    HearCenter();
     if (!m_joined)
     {
         SetJoined();
@@ -250,31 +383,45 @@ CenterLink::HandleGrant(const FederatedHeader& header, const uint8_t* payload)
 }
 
 void
-CenterLink::Join()
+CenterLink::Join(uint32_t retries)
 {
     JoinBody body{};
     body.group = m_settings.group;
     body.samples = m_settings.samples;
     body.trainingNs = static_cast<uint64_t>(m_handlers.drawTraining().GetNanoSeconds());
-    uint8_t bytes[JoinBody::SIZE];
-    body.Write(bytes);
-    FederatedHeader header;
-    header.type = FederatedHeader::JOIN;
-    header.bits = static_cast<uint8_t>(m_settings.bits);
-    SendControl(header, bytes, sizeof(bytes));
+    body.life = m_life;
+    body.battery = static_cast<float>(m_handlers.getBattery());
+    m_join.body.resize(JoinBody::SIZE);
+    body.Write(m_join.body.data());
+    m_join.header = FederatedHeader();
+    m_join.header.type = FederatedHeader::JOIN;
+    m_join.header.bits = static_cast<uint8_t>(m_settings.bits);
+    m_joinTime = Simulator::Now();
+    SendControl(m_join, retries);
 }
 
 void
-CenterLink::SendDone(uint32_t round, unsigned wireBits, uint32_t fragments, RoundOutcome outcome)
+CenterLink::SendDone(uint32_t round,
+                     unsigned wireBits,
+                     const SentRecord& sent,
+                     RoundOutcome outcome)
 {
-    FederatedHeader header;
-    header.type = FederatedHeader::DONE;
-    header.round = round;
-    header.bits = static_cast<uint8_t>(wireBits);
-    header.fragments = fragments;
-    uint8_t body[DoneBody::SIZE];
-    DoneBody{static_cast<uint8_t>(outcome)}.Write(body);
-    SendControl(header, body, sizeof(body));
+    DoneBody body{};
+    body.outcome = outcome;
+    if (sent.fragments > 0)
+    {
+        body.firstSentNs = static_cast<uint64_t>(sent.firstSent.GetNanoSeconds());
+        body.lastSentNs = static_cast<uint64_t>(sent.lastSent.GetNanoSeconds());
+    }
+    body.battery = static_cast<float>(m_handlers.getBattery());
+    m_control.body.resize(DoneBody::SIZE);
+    body.Write(m_control.body.data());
+    m_control.header = FederatedHeader();
+    m_control.header.type = FederatedHeader::DONE;
+    m_control.header.round = round;
+    m_control.header.bits = static_cast<uint8_t>(wireBits);
+    m_control.header.fragments = sent.fragments;
+    SendControl(m_control, m_settings.retries);
 }
 
 void
@@ -297,33 +444,31 @@ CenterLink::SendFragment(FederatedHeader& header, const uint8_t* payload, std::s
 }
 
 void
-CenterLink::SendControl(FederatedHeader header, const uint8_t* body, std::size_t size)
+CenterLink::SendControl(Control& control, uint32_t retries)
 {
-    const bool isJoin = header.type == FederatedHeader::JOIN;
-    m_control = std::move(header);
-    m_control.sequence = ++m_sequence;
-    m_controlBody.assign(body, body + size);
+    const bool isJoin = control.header.type == FederatedHeader::JOIN;
+    control.header.sequence = ++m_sequence;
     ControlRetry::Schedule schedule;
     schedule.timeout = m_settings.timeout;
-    schedule.retries = isJoin ? ControlRetry::FOREVER : m_settings.retries;
+    schedule.retries = retries;
     schedule.doublings = isJoin ? JOIN_DOUBLINGS : 0;
     schedule.jitter = m_settings.jitter;
     schedule.repeats = !m_endpoint.IsTcp();
-    const auto send = [this]()
+    const auto send = [this, &control]()
     {
-        Send(m_control, m_controlBody.data(), m_controlBody.size());
+        Send(control.header, control.body.data(), control.body.size());
         return Time(0);
     };
-    const auto giveUp = [this]()
+    const auto giveUp = [this, &control]()
     {
         NS_LOG_INFO("Device " << m_settings.device << " gets no answer to its "
-                              << FederatedHeader::GetTypeName(m_control.type));
+                              << FederatedHeader::GetTypeName(control.header.type));
         if (m_leaving)
         {
             End();
         }
     };
-    m_retry.Start(schedule, send, giveUp);
+    control.retry.Start(schedule, send, giveUp);
 }
 
 uint32_t

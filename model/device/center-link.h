@@ -3,6 +3,8 @@
 #ifndef CENTER_LINK_H
 #define CENTER_LINK_H
 
+#include "sent-record.h"
+
 #include "ns3/control-retry.h"
 #include "ns3/drop-reason.h"
 #include "ns3/event-id.h"
@@ -29,6 +31,11 @@ namespace ns3::federated
  * @brief The control messages between a device and its center: JOIN, LEAVE and DONE, sent until
  * they are acknowledged, and grants, each of which is processed once. Over TCP a broken connection
  * is opened again, and the device joins again.
+ *
+ * A device that is told to join again (REJOIN) does so, but keeps what it does in the round: if the
+ * message was forged, the center knows the device and nothing changes. Grants are numbered; if the
+ * center insists on one that seems to be older than the last one, a number was forged, and the
+ * device joins again to accept any.
  */
 class CenterLink
 {
@@ -48,7 +55,11 @@ class CenterLink
         bool enrolled = false;             //!< Whether it need not join.
         TypeId protocol;                   //!< Socket factory of UDP or TCP.
         std::string key;                   //!< Encryption key; empty: none.
+        uint32_t fragmentSize = 0;         //!< Bytes of the largest message.
+        std::size_t dimension = 0;         //!< d, coordinates of the largest update.
         Time timeout;                      //!< Time before a control message is sent again.
+        Time silence;                      //!< It joins again if nothing was received for so long;
+                                           //!< 0: never.
         uint32_t retries = 0;              //!< How often a DONE or LEAVE is sent again.
         Ptr<UniformRandomVariable> jitter; //!< Spreads the retries.
     };
@@ -72,6 +83,10 @@ class CenterLink
         std::function<void()> disconnected;
         /** @return how long training takes. */
         std::function<Time()> drawTraining;
+        /** @return the level of the battery, 0 to 1; NaN if it is unknown. */
+        std::function<double()> getBattery;
+        /** @return whether the device takes part in a round. */
+        std::function<bool()> isBusy;
     };
 
     /**
@@ -100,10 +115,10 @@ class CenterLink
      * Send DONE to the center: the device sends nothing more in this round.
      * @param round The round.
      * @param wireBits Bits of a coordinate of the update.
-     * @param fragments Fragments that were sent.
+     * @param sent What was sent.
      * @param outcome Outcome of the round.
      */
-    void SendDone(uint32_t round, unsigned wireBits, uint32_t fragments, RoundOutcome outcome);
+    void SendDone(uint32_t round, unsigned wireBits, const SentRecord& sent, RoundOutcome outcome);
 
     /**
      * Request fragments of the model.
@@ -207,16 +222,55 @@ class CenterLink
      */
     std::optional<DropReason> HandleGrant(const FederatedHeader& header, const uint8_t* payload);
 
-    /** Send a JOIN. */
-    void Join();
+    /**
+     * @param header Header of a grant whose number is less than that of the last one.
+     * @param body Its body.
+     * @return whether it is an earlier one, and not of a center that restarted. If the center
+     * insists on it, the device joins again.
+     */
+    bool IsOld(const FederatedHeader& header, const GrantBody& body);
+
+    /**
+     * @param header Header of a REJOIN.
+     * @return why it is dropped, if it is.
+     */
+    std::optional<DropReason> HandleRejoin(const FederatedHeader& header);
+
+    /**
+     * Send a JOIN until it is acknowledged.
+     * @param retries How often it is sent again.
+     */
+    void Join(uint32_t retries);
+
+    /**
+     * Join again, if the last JOIN was not sent just now.
+     * @return whether the device does so.
+     */
+    bool Rejoin();
+
+    /** The center knows the device: wait for its next message. */
+    void HearCenter();
+
+    /** Nothing was received for a long time. */
+    void HandleSilence();
+
+    /** Send a LEAVE until it is acknowledged. */
+    void SendLeave();
+
+    /** A control message that is sent until it is acknowledged. */
+    struct Control
+    {
+        FederatedHeader header;    //!< Its header.
+        std::vector<uint8_t> body; //!< Its body.
+        ControlRetry retry;        //!< Sends it.
+    };
 
     /**
      * Send a control message until it is acknowledged; it replaces an earlier one.
-     * @param header Its header; the sequence number is set here.
-     * @param body Its body.
-     * @param size Size of the body.
+     * @param control The message; its sequence number is set here.
+     * @param retries How often it is sent again.
      */
-    void SendControl(FederatedHeader header, const uint8_t* body, std::size_t size);
+    void SendControl(Control& control, uint32_t retries);
 
     /**
      * Send a message to the center.
@@ -236,13 +290,19 @@ class CenterLink
     ConnectionId m_connection = 0;      //!< TCP.
     uint32_t m_sequence = 0;            //!< Last sequence number of a control message.
     uint32_t m_fragmentSequence = 0;    //!< Last sequence number of a fragment.
-    bool m_granted = false;             //!< Whether a grant was ever received.
-    uint32_t m_lastGrant = 0;           //!< Its sequence number.
-    uint32_t m_lastRound = 0;           //!< Its round.
-    FederatedHeader m_control;          //!< The control message that waits for its acknowledgment.
-    std::vector<uint8_t> m_controlBody; //!< Its body.
-    ControlRetry m_retry;               //!< Sends it.
-    EventId m_openEvent;                //!< Connects again.
+    uint32_t m_life = 0;                //!< Number of this life.
+    bool m_granted = false;             //!< Whether a grant was received over this connection.
+    bool m_anyGrant = false;            //!< Whether the next one may have any number.
+    uint32_t m_lastGrant = 0;           //!< Sequence number of the last grant.
+    Time m_lastDeadline;                //!< When its round ends.
+    std::optional<uint32_t> m_oldGrant; //!< Sequence number of the last grant that was dropped as
+                                        //!< old.
+    Control m_join;                     //!< JOIN.
+    Time m_joinTime;                    //!< When it was first sent.
+    Control m_control;                  //!< DONE or LEAVE.
+    EventId m_openEvent;                //!< Opens or connects again.
+    uint32_t m_bindTries = 0;           //!< How often the sockets could not be bound.
+    EventId m_silenceEvent;             //!< Nothing was received for a long time.
 };
 
 } // namespace ns3::federated

@@ -75,8 +75,8 @@ const char*
 FederatedHeader::GetTypeName(uint8_t type)
 {
     static constexpr const char* NAMES[] = {
-        "unknown", "join", "leave", "grant", "ack", "model", "update", "repair", "done"};
-    return NAMES[type <= DONE ? type : 0];
+        "unknown", "join", "leave", "grant", "ack", "model", "update", "repair", "done", "rejoin"};
+    return NAMES[type <= REJOIN ? type : 0];
 }
 
 void
@@ -185,7 +185,15 @@ FederatedHeader::Read(const uint8_t* message, std::size_t size)
 bool
 FederatedHeader::IsValid() const
 {
-    if (type < JOIN || type > DONE || (fragments > 0 && fragment >= fragments) ||
+    if (type < JOIN || type == ENCRYPTED)
+    {
+        return false;
+    }
+    if (type > REJOIN)
+    {
+        return true; // of a later revision: its fields may have another meaning
+    }
+    if ((fragments > 0 && fragment >= fragments) ||
         !(std::isnan(distortion) || (std::isfinite(distortion) && distortion >= 0)))
     {
         return false;

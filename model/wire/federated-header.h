@@ -68,6 +68,7 @@ class FederatedHeader : public Header
         UPDATE,   //!< A fragment of a device's update.
         REPAIR,   //!< A device requests missing fragments of the model (RepairBody).
         DONE,     //!< A device has finished a round (DoneBody).
+        REJOIN,   //!< The center does not know the device, or stops: it has to join again.
     };
 
     /** Result of Read. */
@@ -80,7 +81,7 @@ class FederatedHeader : public Header
     };
 
     static constexpr uint8_t ENCRYPTED = 255;          //!< In the place of the type: MessageCipher.
-    static constexpr uint8_t VERSION = 1;              //!< Of the protocol.
+    static constexpr uint8_t VERSION = 2;              //!< Of the protocol.
     static constexpr std::size_t FIXED_SIZE = 44;      //!< Bytes without intervals.
     static constexpr std::size_t INTERVAL_SIZE = 12;   //!< Bytes an interval.
     static constexpr std::size_t MAX_INTERVALS = 255;  //!< In one header.
@@ -104,6 +105,16 @@ class FederatedHeader : public Header
     static uint8_t PeekType(const uint8_t* message, std::size_t size)
     {
         return size < FIXED_SIZE ? 0 : message[3];
+    }
+
+    /**
+     * @param message Any bytes.
+     * @param size How many.
+     * @return whether it is a message of another version of the protocol.
+     */
+    static bool HasOtherVersion(const uint8_t* message, std::size_t size)
+    {
+        return size >= 3 && message[0] == 'F' && message[1] == 'L' && message[2] != VERSION;
     }
 
     /** @return the size of the header in bytes. */
@@ -136,9 +147,10 @@ class FederatedHeader : public Header
     ReadResult Read(const uint8_t* message, std::size_t size);
 
     /**
-     * @return whether the fields make sense together: known type, ascending intervals of finite
-     * width that cover the coordinates, a payload of the size that a model or update must have. (A
-     * header that was just made or could not be read is not valid.)
+     * @return whether the fields make sense together: ascending intervals of finite width that
+     * cover the coordinates, a payload of the size that a model or update must have. (A header that
+     * was just made or could not be read is not valid.) A type that is not known here is valid:
+     * a later revision may send it, and its receiver ignores it.
      */
     bool IsValid() const;
 

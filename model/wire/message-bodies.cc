@@ -2,11 +2,10 @@
 
 #include "message-bodies.h"
 
-#include "federated-header.h"
-
 #include "ns3/big-endian.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace ns3
@@ -22,6 +21,13 @@ IsTime(uint64_t nanoseconds)
     return nanoseconds <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
 }
 
+/** @return whether a battery can have the level, or it is not reported. */
+bool
+IsLevel(float level)
+{
+    return std::isnan(level) || (level >= 0 && level <= 1);
+}
+
 } // namespace
 
 void
@@ -30,19 +36,23 @@ JoinBody::Write(uint8_t* bytes) const
     federated::WriteBigEndian32(group, bytes);
     federated::WriteBigEndian32(samples, bytes + 4);
     federated::WriteBigEndian64(trainingNs, bytes + 8);
+    federated::WriteBigEndian32(life, bytes + 16);
+    federated::WriteBigEndianFloat(battery, bytes + 20);
 }
 
 bool
 JoinBody::Read(const uint8_t* bytes, std::size_t size, JoinBody& body)
 {
-    if (size != SIZE)
+    if (size < SIZE)
     {
         return false;
     }
     body = {federated::ReadBigEndian32(bytes),
             federated::ReadBigEndian32(bytes + 4),
-            federated::ReadBigEndian64(bytes + 8)};
-    return IsTime(body.trainingNs);
+            federated::ReadBigEndian64(bytes + 8),
+            federated::ReadBigEndian32(bytes + 16),
+            federated::ReadBigEndianFloat(bytes + 20)};
+    return IsTime(body.trainingNs) && IsLevel(body.battery);
 }
 
 void
@@ -57,7 +67,7 @@ GrantBody::Write(uint8_t* bytes) const
 bool
 GrantBody::Read(const uint8_t* bytes, std::size_t size, GrantBody& body)
 {
-    if (size != SIZE)
+    if (size < SIZE)
     {
         return false;
     }
@@ -78,17 +88,19 @@ AckBody::Write(uint8_t* bytes) const
 bool
 AckBody::Read(const uint8_t* bytes, std::size_t size, AckBody& body)
 {
-    if (size != SIZE)
+    if (size < SIZE)
     {
         return false;
     }
     body.type = *bytes;
-    return body.type >= FederatedHeader::JOIN && body.type <= FederatedHeader::DONE;
+    return true;
 }
 
 void
 RepairBody::Write(uint8_t* bytes) const
 {
+    federated::WriteBigEndian32(static_cast<uint32_t>(ranges.size()), bytes);
+    bytes += COUNT_SIZE;
     for (const auto& [first, count] : ranges)
     {
         federated::WriteBigEndian32(first, bytes);
@@ -101,11 +113,13 @@ bool
 RepairBody::Read(const uint8_t* bytes, std::size_t size, RepairBody& body)
 {
     body.ranges.clear();
-    if (size == 0 || size % RANGE_SIZE != 0)
+    const uint32_t count = size < COUNT_SIZE ? 0 : federated::ReadBigEndian32(bytes);
+    if (count == 0 || count > GetRoom(size))
     {
         return false;
     }
-    for (const uint8_t* end = bytes + size; bytes != end; bytes += RANGE_SIZE)
+    bytes += COUNT_SIZE;
+    for (const uint8_t* end = bytes + count * RANGE_SIZE; bytes != end; bytes += RANGE_SIZE)
     {
         body.ranges.emplace_back(federated::ReadBigEndian32(bytes),
                                  federated::ReadBigEndian32(bytes + 4));
@@ -124,17 +138,24 @@ void
 DoneBody::Write(uint8_t* bytes) const
 {
     *bytes = outcome;
+    federated::WriteBigEndian64(firstSentNs, bytes + 1);
+    federated::WriteBigEndian64(lastSentNs, bytes + 9);
+    federated::WriteBigEndianFloat(battery, bytes + 17);
 }
 
 bool
 DoneBody::Read(const uint8_t* bytes, std::size_t size, DoneBody& body)
 {
-    if (size != SIZE)
+    if (size < SIZE)
     {
         return false;
     }
-    body.outcome = *bytes;
-    return body.outcome <= OUTCOME_BUDGET_SPENT;
+    body = {*bytes,
+            federated::ReadBigEndian64(bytes + 1),
+            federated::ReadBigEndian64(bytes + 9),
+            federated::ReadBigEndianFloat(bytes + 17)};
+    return body.outcome <= OUTCOME_BUDGET_SPENT && IsTime(body.lastSentNs) &&
+           body.firstSentNs <= body.lastSentNs && IsLevel(body.battery);
 }
 
 } // namespace ns3

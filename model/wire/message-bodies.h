@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -12,8 +13,9 @@
  * @file
  * @ingroup federated
  * The payloads of control messages (those of models and updates are coordinates). Numbers are in
- * network byte order, in the order of the members. Read accepts any bytes and returns whether they
- * are such a body; if not, its output must not be used. A LEAVE has no body.
+ * network byte order, floats as their IEEE bits, in the order of the members. Read accepts any
+ * bytes and returns whether they begin with such a body; if not, its output must not be used. What
+ * follows the body is ignored: a later revision may append fields. LEAVE and REJOIN have no body.
  */
 
 namespace ns3
@@ -25,11 +27,14 @@ namespace ns3
  */
 struct JoinBody
 {
-    static constexpr std::size_t SIZE = 16; //!< Bytes.
+    static constexpr std::size_t SIZE = 24; //!< Bytes.
 
     uint32_t group = 0;      //!< Group of the device, m.
     uint32_t samples = 0;    //!< Number of its training samples.
     uint64_t trainingNs = 0; //!< How long its training takes, simulated nanoseconds.
+    uint32_t life = 0;       //!< Number of this life of the device: another one after each start.
+    float battery =
+        std::numeric_limits<float>::quiet_NaN(); //!< Level from 0 to 1; NaN: not reported.
 
     /** @param [out] bytes SIZE bytes. */
     void Write(uint8_t* bytes) const;
@@ -98,14 +103,25 @@ struct AckBody
  */
 struct RepairBody
 {
+    static constexpr std::size_t COUNT_SIZE = 4; //!< Bytes of the number of ranges.
     static constexpr std::size_t RANGE_SIZE = 8; //!< Bytes of a range.
 
     std::vector<std::pair<uint32_t, uint32_t>> ranges; //!< First fragment and how many, at least 1.
+                                                       //!< Their number comes first.
 
     /** @return the bytes of the body. */
     std::size_t GetSize() const
     {
-        return RANGE_SIZE * ranges.size();
+        return COUNT_SIZE + RANGE_SIZE * ranges.size();
+    }
+
+    /**
+     * @param size Bytes of a body.
+     * @return how many ranges it can have.
+     */
+    static std::size_t GetRoom(std::size_t size)
+    {
+        return size < COUNT_SIZE ? 0 : (size - COUNT_SIZE) / RANGE_SIZE;
     }
 
     /** @param [out] bytes GetSize() bytes. */
@@ -139,9 +155,14 @@ enum RoundOutcome : uint8_t
  */
 struct DoneBody
 {
-    static constexpr std::size_t SIZE = 1; //!< Bytes.
+    static constexpr std::size_t SIZE = 21; //!< Bytes.
 
     uint8_t outcome = OUTCOME_SENT; //!< A RoundOutcome.
+    uint64_t firstSentNs = 0;       //!< When the first fragment was sent, simulated nanoseconds; 0
+                                    //!< if none was.
+    uint64_t lastSentNs = 0;        //!< Likewise the last one.
+    float battery =
+        std::numeric_limits<float>::quiet_NaN(); //!< Level from 0 to 1; NaN: not reported.
 
     /** @param [out] bytes SIZE bytes. */
     void Write(uint8_t* bytes) const;

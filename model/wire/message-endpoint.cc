@@ -2,7 +2,12 @@
 
 #include "message-endpoint.h"
 
+#include "ns3/inet-socket-address.h"
+#include "ns3/inet6-socket-address.h"
 #include "ns3/log.h"
+#include "ns3/object-map.h"
+#include "ns3/simulator.h"
+#include "ns3/tcp-l4-protocol.h"
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/udp-socket.h"
 
@@ -17,7 +22,10 @@ NS_LOG_COMPONENT_DEFINE("MessageEndpoint");
 namespace
 {
 
-constexpr uint32_t MAX_STRANGERS = 16; // connections of one address without a joined device
+constexpr uint32_t MAX_STRANGERS = 16;        // connections of one address without a joined device
+constexpr int64_t STRANGER_SECONDS = 30;      // in which a device has to join over its connection
+constexpr std::size_t QUEUE_BYTES = 1U << 16; // of control messages that wait for a connection
+constexpr std::size_t QUEUE_BYTES_PER_COORDINATE = 16;
 
 } // namespace
 
@@ -28,18 +36,23 @@ MessageEndpoint::MessageEndpoint(const TxTrace& tx, const DropTrace& drop)
 }
 
 void
-MessageEndpoint::SetUp(const Ptr<Node>& node,
-                       const TypeId& protocol,
-                       const std::string& key,
-                       uint32_t sender,
-                       Handlers handlers)
+MessageEndpoint::SetUp(const Settings& settings, Handlers handlers)
 {
-    m_node = node;
-    m_protocol = protocol;
-    m_isTcp = protocol == TcpSocketFactory::GetTypeId();
+    m_settings = settings;
+    m_isTcp = settings.protocol == TcpSocketFactory::GetTypeId();
     m_handlers = std::move(handlers);
-    m_sender = sender;
-    m_cipher.Start(key, sender);
+    m_cipher.Start(settings.key, settings.sender);
+}
+
+Ptr<Socket>
+MessageEndpoint::CreateSocket() const
+{
+    Ptr<Socket> socket = Socket::CreateSocket(m_settings.node, m_settings.protocol);
+    if (m_isTcp)
+    {
+        MessageStream::SetUp(socket, m_settings.fragmentSize);
+    }
+    return socket;
 }
 
 bool
@@ -47,12 +60,10 @@ MessageEndpoint::Listen(const Address& local, const Address& group)
 {
     m_listens = true;
     m_group = group;
-    m_socket = Socket::CreateSocket(m_node, m_protocol);
-    if (m_isTcp)
-    {
-        MessageStream::SetUp(m_socket);
-    }
-    if (!SocketAddress(local).IsValid() || m_socket->Bind(local) != 0)
+    m_local = Address();
+    m_socket = CreateSocket();
+    const SocketAddress place(local);
+    if (!place.IsValid() || (m_socket->Bind(local) != 0 && !(m_isTcp && BindAgain(place))))
     {
         return false;
     }
@@ -71,17 +82,42 @@ MessageEndpoint::Listen(const Address& local, const Address& group)
 }
 
 bool
+MessageEndpoint::BindAgain(const SocketAddress& local)
+{
+    ObjectMapValue sockets;
+    m_settings.node->GetObject<TcpL4Protocol>()->GetAttribute("SocketList", sockets);
+    bool isUsed = false; // by connections
+    for (auto next = sockets.Begin(); next != sockets.End(); ++next)
+    {
+        const auto socket = DynamicCast<Socket>(next->second);
+        Address name;
+        Address peer;
+        if (socket->GetSockName(name) == 0 && SocketAddress(name) == local)
+        {
+            if (socket->GetPeerName(peer) != 0 || SocketAddress(peer).port == 0)
+            {
+                return false; // another server listens there
+            }
+            isUsed = true;
+        }
+    }
+    // ns-3 has no SO_REUSEADDR. A socket that is bound to all addresses does not conflict with
+    // connections; HandleAccept ends those to other addresses.
+    m_local = local.ip;
+    const bool v6 = Ipv6Address::IsMatchingType(local.ip);
+    const SocketAddress any(v6 ? Address(Inet6SocketAddress(Ipv6Address::GetAny(), local.port))
+                               : Address(InetSocketAddress(Ipv4Address::GetAny(), local.port)));
+    return isUsed && m_socket->Bind(any.Get()) == 0;
+}
+
+bool
 MessageEndpoint::Connect(const SocketAddress& center,
                          const SocketAddress& local,
                          const SocketAddress& group)
 {
     m_center = center;
     m_centerAddress = center.Get();
-    m_socket = Socket::CreateSocket(m_node, m_protocol);
-    if (m_isTcp)
-    {
-        MessageStream::SetUp(m_socket);
-    }
+    m_socket = CreateSocket();
     const bool v6 = Ipv6Address::IsMatchingType(center.ip);
     const int bound = local.IsValid() ? m_socket->Bind(local.Get())
                       : v6            ? m_socket->Bind6()
@@ -112,7 +148,7 @@ MessageEndpoint::Connect(const SocketAddress& center,
 bool
 MessageEndpoint::JoinGroup(const SocketAddress& group)
 {
-    m_groupSocket = Socket::CreateSocket(m_node, m_protocol);
+    m_groupSocket = CreateSocket();
     if (m_groupSocket->Bind(group.Get()) != 0)
     {
         return false;
@@ -126,8 +162,9 @@ void
 MessageEndpoint::Close()
 {
     std::vector<Ptr<MessageStream>> streams;
-    for (const auto& [id, connection] : m_connections)
+    for (auto& [id, connection] : m_connections)
     {
+        connection.timeout.Cancel();
         streams.push_back(connection.stream);
     }
     // In the order of their addresses, which does not depend on the order of connecting.
@@ -141,6 +178,8 @@ MessageEndpoint::Close()
               });
     m_connections.clear();
     m_strangers.clear();
+    m_requests.clear();
+    m_requestOrder.clear();
     for (const auto& stream : streams)
     {
         stream->Close();
@@ -171,7 +210,7 @@ MessageEndpoint::Abandon()
                                      MakeNullCallback<void, Ptr<Socket>>());
         m_socket = nullptr;
     }
-    m_node = nullptr;
+    m_settings.node = nullptr;
 }
 
 ConnectionId
@@ -179,6 +218,8 @@ MessageEndpoint::AddConnection(const Ptr<Socket>& socket, const SocketAddress& p
 {
     const ConnectionId id = ++m_lastConnection;
     const auto stream = Create<MessageStream>(socket, peer, id);
+    // Twice the largest model or update with its headers.
+    stream->SetLimit(QUEUE_BYTES_PER_COORDINATE * m_settings.dimension + QUEUE_BYTES);
     m_connections[id].stream = stream;
     stream->Start(MakeCallback(&MessageEndpoint::HandleStreamMessage, this),
                   MakeCallback(&MessageEndpoint::HandleGarbage, this),
@@ -186,15 +227,51 @@ MessageEndpoint::AddConnection(const Ptr<Socket>& socket, const SocketAddress& p
     return id;
 }
 
+void
+MessageEndpoint::ForgetStranger(const Address& ip)
+{
+    const auto found = m_strangers.find(ip);
+    if (found != m_strangers.end() && --found->second == 0)
+    {
+        m_strangers.erase(found);
+    }
+}
+
+void
+MessageEndpoint::ExpireRequests()
+{
+    while (!m_requestOrder.empty())
+    {
+        const auto found = m_requests.find(m_requestOrder.front());
+        if (found != m_requests.end())
+        {
+            if (found->second > Simulator::Now())
+            {
+                return;
+            }
+            m_requests.erase(found);
+            ForgetStranger(SocketAddress(m_requestOrder.front()).ip);
+        }
+        m_requestOrder.pop_front();
+    }
+}
+
 bool
 MessageEndpoint::HandleRequest(Ptr<Socket>, const Address& from)
 {
-    const auto found = m_strangers.find(SocketAddress(from).ip);
-    if (found != m_strangers.end() && found->second >= MAX_STRANGERS)
+    ExpireRequests();
+    const SocketAddress peer(from);
+    const Address key = peer.Get();
+    const auto strangers = m_strangers.find(peer.ip);
+    if ((strangers != m_strangers.end() && strangers->second >= MAX_STRANGERS) ||
+        m_requests.count(key) > 0)
     {
         Drop(DROP_UNKNOWN, from, 0);
         return false;
     }
+    ++m_strangers[peer.ip];
+    m_requests[key] = Simulator::Now() + Seconds(STRANGER_SECONDS);
+    m_requestOrder.push_back(key);
     return true;
 }
 
@@ -202,8 +279,27 @@ void
 MessageEndpoint::HandleAccept(Ptr<Socket> socket, const Address& from)
 {
     const SocketAddress peer(from);
-    ++m_strangers[peer.ip];
-    AddConnection(socket, peer);
+    if (m_requests.erase(peer.Get()) == 0) // it took longer than that
+    {
+        ++m_strangers[peer.ip];
+    }
+    const ConnectionId id = AddConnection(socket, peer);
+    m_connections.at(id).timeout =
+        Simulator::Schedule(Seconds(STRANGER_SECONDS), &MessageEndpoint::HandleNotJoined, this, id);
+    Address local;
+    socket->GetSockName(local);
+    if (!m_local.IsInvalid() && SocketAddress(local).ip != m_local)
+    {
+        Drop(DROP_UNKNOWN, from, 0);
+        Disconnect(id);
+    }
+}
+
+void
+MessageEndpoint::HandleNotJoined(ConnectionId connection)
+{
+    Drop(DROP_UNKNOWN, m_connections.at(connection).stream->GetPeer().Get(), 0);
+    Disconnect(connection);
 }
 
 void
@@ -226,11 +322,8 @@ MessageEndpoint::Claim(ConnectionId connection)
     if (found != m_connections.end() && !found->second.claimed)
     {
         found->second.claimed = true;
-        const auto strangers = m_strangers.find(found->second.stream->GetPeer().ip);
-        if (strangers != m_strangers.end() && --strangers->second == 0)
-        {
-            m_strangers.erase(strangers);
-        }
+        Simulator::Remove(found->second.timeout);
+        ForgetStranger(found->second.stream->GetPeer().ip);
     }
 }
 
@@ -346,7 +439,9 @@ MessageEndpoint::Receive(const uint8_t* message,
 {
     if (m_cipher.IsOn() && !m_cipher.Decrypt(message, size))
     {
-        Drop(DROP_MALFORMED, from, size);
+        Drop(FederatedHeader::HasOtherVersion(message, size) ? DROP_VERSION : DROP_MALFORMED,
+             from,
+             size);
         return;
     }
     std::optional<DropReason> reason;
@@ -372,7 +467,7 @@ MessageEndpoint::Receive(const uint8_t* message,
 void
 MessageEndpoint::Drop(DropReason reason, const Address& from, uint32_t size)
 {
-    NS_LOG_INFO((m_listens ? "The center" : "Device " + std::to_string(m_sender))
+    NS_LOG_INFO((m_listens ? "The center" : "Device " + std::to_string(m_settings.sender))
                 << " drops a message of " << size << " bytes: " << GetDropReasonName(reason));
     ++m_drops.at(reason);
     m_drop(reason, from, size);

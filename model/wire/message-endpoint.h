@@ -12,7 +12,9 @@
 #include "socket-address.h"
 
 #include "ns3/address.h"
+#include "ns3/event-id.h"
 #include "ns3/node.h"
+#include "ns3/nstime.h"
 #include "ns3/packet.h"
 #include "ns3/socket.h"
 #include "ns3/traced-callback.h"
@@ -20,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -46,7 +49,8 @@ struct ReceivedMessage
  *
  * A center listens (Listen), a device has one center (Connect). Over TCP a message is sent over the
  * connection that its peer names. A connection belongs to a stranger until the owner claims it for
- * a device that joined; the number of strangers of one address is limited.
+ * a device that joined; the number of strangers of one address is limited, and their time, too.
+ * Messages to a peer that does not read wait only up to a limit; then they are not sent.
  */
 class MessageEndpoint
 {
@@ -74,19 +78,23 @@ class MessageEndpoint
      */
     MessageEndpoint(const TxTrace& tx, const DropTrace& drop);
 
+    /** What all messages share. */
+    struct Settings
+    {
+        Ptr<Node> node;            //!< The node of the sockets.
+        TypeId protocol;           //!< Socket factory of UDP or TCP.
+        std::string key;           //!< Encryption key; empty: none.
+        uint32_t sender = 0;       //!< Identifier of the sender.
+        uint32_t fragmentSize = 0; //!< Bytes of the largest message that is sent.
+        std::size_t dimension = 0; //!< d: limits the messages that wait for a connection.
+    };
+
     /**
      * Set what all messages share; before Listen() or Connect().
-     * @param node The node of the sockets.
-     * @param protocol Socket factory of UDP or TCP.
-     * @param key Encryption key; empty: none.
-     * @param sender Identifier of the sender.
+     * @param settings What they share.
      * @param handlers Callbacks of the owner.
      */
-    void SetUp(const Ptr<Node>& node,
-               const TypeId& protocol,
-               const std::string& key,
-               uint32_t sender,
-               Handlers handlers);
+    void SetUp(const Settings& settings, Handlers handlers);
 
     /**
      * Receive on an address, and over TCP accept connections.
@@ -124,6 +132,12 @@ class MessageEndpoint
     bool IsTcp() const
     {
         return m_isTcp;
+    }
+
+    /** @return whether all messages of this center are sent to a group. */
+    bool HasGroup() const
+    {
+        return !m_group.IsInvalid();
     }
 
     /**
@@ -217,6 +231,7 @@ class MessageEndpoint
     {
         Ptr<MessageStream> stream;     //!< Its messages.
         bool claimed = false;          //!< Whether a device joined over it.
+        EventId timeout;               //!< Ends it if no device joins over it.
         std::function<void()> drained; //!< Called when nothing waits any more.
     };
 
@@ -233,6 +248,35 @@ class MessageEndpoint
      * @param connection The connection.
      */
     void RemoveConnection(ConnectionId connection);
+
+    /**
+     * A socket of TCP, prepared to be bound.
+     * @return the socket, or one of UDP.
+     */
+    Ptr<Socket> CreateSocket() const;
+
+    /**
+     * Bind the listening socket of TCP, even if connections of an earlier center on this address
+     * have not ended yet (as with SO_REUSEADDR).
+     * @param local Address and port.
+     * @return whether it could be bound.
+     */
+    bool BindAgain(const SocketAddress& local);
+
+    /**
+     * One connection of an address less has no joined device.
+     * @param ip The address.
+     */
+    void ForgetStranger(const Address& ip);
+
+    /** Forget connections that were requested and never established. */
+    void ExpireRequests();
+
+    /**
+     * No device joined over a connection.
+     * @param connection The connection.
+     */
+    void HandleNotJoined(ConnectionId connection);
 
     /**
      * Whether to accept a TCP connection.
@@ -309,21 +353,24 @@ class MessageEndpoint
 
     const TxTrace& m_tx;       //!< Fires for each message that is sent.
     const DropTrace& m_drop;   //!< Fires for each message that is dropped.
-    Ptr<Node> m_node;          //!< The node of the sockets.
-    TypeId m_protocol;         //!< Socket factory.
-    bool m_isTcp = false;      //!< Whether it is that of TCP.
+    Settings m_settings;       //!< What all messages share.
+    bool m_isTcp = false;      //!< Whether the protocol is TCP.
     Handlers m_handlers;       //!< Callbacks of the owner.
-    uint32_t m_sender = 0;     //!< Identifier of the sender.
     MessageCipher m_cipher;    //!< Encrypts, if there is a key.
     bool m_listens = false;    //!< A center; else a device.
     SocketAddress m_center;    //!< The center, for a device.
     Address m_centerAddress;   //!< The same as a raw address, for a quick comparison.
+    Address m_local;           //!< The IP address that connections must be made to; any if
+                               //!< invalid.
     Address m_group;           //!< Destination of all messages (UDP); none if invalid.
     Ptr<Socket> m_socket;      //!< UDP; over TCP, listens or is being connected.
     Ptr<Socket> m_groupSocket; //!< UDP, receives messages to a multicast group.
     std::map<ConnectionId, Connection> m_connections; //!< TCP.
     ConnectionId m_lastConnection = 0;                //!< Number of the newest connection.
-    std::map<Address, uint32_t> m_strangers;          //!< Unclaimed connections of an IP address.
+    std::map<Address, uint32_t> m_strangers;          //!< Unclaimed connections of an IP address,
+                                                      //!< requested ones included.
+    std::map<Address, Time> m_requests;               //!< When requests of addresses expire.
+    std::deque<Address> m_requestOrder;               //!< The same addresses, oldest first.
     FederatedHeader m_received;                       //!< Header of the message that is being read.
     DropCounters m_drops{};                           //!< Dropped messages.
     DropCounters m_taken{};                           //!< Those that TakeDrops() has returned.

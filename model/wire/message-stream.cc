@@ -4,6 +4,7 @@
 
 #include "federated-header.h"
 
+#include "ns3/abort.h"
 #include "ns3/log.h"
 #include "ns3/uinteger.h"
 
@@ -31,8 +32,14 @@ MessageStream::MessageStream(Ptr<Socket> socket, const SocketAddress& peer, uint
 }
 
 void
-MessageStream::SetUp(Ptr<Socket> socket)
+MessageStream::SetUp(Ptr<Socket> socket, uint32_t largest)
 {
+    UintegerValue buffer;
+    socket->GetAttribute("SndBufSize", buffer);
+    NS_ABORT_MSG_IF(buffer.Get() < LENGTH_SIZE + largest,
+                    "MessageStream: SndBufSize of a TCP socket is "
+                        << buffer.Get() << " bytes, but a message of FragmentSize " << largest
+                        << " needs " << LENGTH_SIZE + largest);
     // ns-3's default is 536 bytes, which triples the number of packets.
     socket->SetAttribute("SegmentSize", UintegerValue(SEGMENT_SIZE));
 }
@@ -54,11 +61,19 @@ MessageStream::Start(const MessageCallback& message,
 void
 MessageStream::Send(Ptr<const Packet> message)
 {
-    if (m_socket)
+    if (!m_socket)
     {
-        m_waiting.push_back(message);
-        Write();
+        return;
     }
+    if (m_limit > 0 && m_waitingBytes + message->GetSize() > m_limit)
+    {
+        NS_LOG_WARN("A message to " << m_peer << " is not sent: " << m_waitingBytes
+                                    << " bytes wait, the peer does not read");
+        return;
+    }
+    m_waiting.push_back(message);
+    m_waitingBytes += message->GetSize();
+    Write();
 }
 
 void
@@ -72,6 +87,7 @@ void
 MessageStream::Discard()
 {
     m_waiting.clear();
+    m_waitingBytes = 0;
     m_drained = EventCallback();
 }
 
@@ -119,6 +135,7 @@ MessageStream::Write()
         Ptr<Packet> frame = Create<Packet>(length, LENGTH_SIZE);
         frame->AddAtEnd(m_waiting.front());
         m_waiting.pop_front();
+        m_waitingBytes -= size;
         if (m_socket->Send(frame) < 0)
         {
             NS_LOG_WARN("The socket accepts no more data");

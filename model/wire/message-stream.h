@@ -69,8 +69,15 @@ class MessageStream : public SimpleRefCount<MessageStream>
         return m_peer;
     }
 
+    /** @param bytes Limit of the messages that wait; 0: none. */
+    void SetLimit(std::size_t bytes)
+    {
+        m_limit = bytes;
+    }
+
     /**
-     * Send a message as soon as the socket has room.
+     * Send a message as soon as the socket has room. It is not sent if too many wait already: the
+     * peer does not read.
      * @param message The message.
      */
     void Send(Ptr<const Packet> message);
@@ -96,10 +103,12 @@ class MessageStream : public SimpleRefCount<MessageStream>
     void Abandon();
 
     /**
-     * Prepare a socket before it connects or listens: segments for an MTU of 1500 bytes.
+     * Prepare a socket before it connects or listens: segments for an MTU of 1500 bytes. Aborts if
+     * its buffer is too small for a message.
      * @param socket A TCP socket.
+     * @param largest Bytes of the largest message.
      */
-    static void SetUp(Ptr<Socket> socket);
+    static void SetUp(Ptr<Socket> socket, uint32_t largest);
 
   private:
     /** Pass messages to the socket while it has room. */
@@ -128,6 +137,8 @@ class MessageStream : public SimpleRefCount<MessageStream>
     SocketAddress m_peer;                    //!< The other end.
     uint32_t m_id;                           //!< Identifier chosen by the owner.
     std::deque<Ptr<const Packet>> m_waiting; //!< Messages that wait for room.
+    std::size_t m_waitingBytes = 0;          //!< Their bytes.
+    std::size_t m_limit = 0;                 //!< Limit of these bytes; 0: none.
     std::vector<uint8_t> m_received;         //!< The received part of an incomplete message.
     MessageCallback m_message;               //!< Called for every message.
     EventCallback m_malformed;               //!< Called if the received data are not messages.

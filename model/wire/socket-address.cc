@@ -38,4 +38,18 @@ SocketAddress::Get() const
     return {};
 }
 
+std::ostream&
+operator<<(std::ostream& os, const SocketAddress& address)
+{
+    if (Ipv4Address::IsMatchingType(address.ip))
+    {
+        return os << Ipv4Address::ConvertFrom(address.ip) << ":" << address.port;
+    }
+    if (Ipv6Address::IsMatchingType(address.ip))
+    {
+        return os << "[" << Ipv6Address::ConvertFrom(address.ip) << "]:" << address.port;
+    }
+    return os << "no address";
+}
+
 } // namespace ns3::federated

@@ -6,6 +6,7 @@
 #include "ns3/address.h"
 
 #include <cstdint>
+#include <ostream>
 
 namespace ns3::federated
 {
@@ -53,6 +54,13 @@ struct SocketAddress
         return !(*this == other);
     }
 };
+
+/**
+ * @param os Where to.
+ * @param address What is printed: address and port, or "no address".
+ * @return os.
+ */
+std::ostream& operator<<(std::ostream& os, const SocketAddress& address);
 
 } // namespace ns3::federated
 

@@ -7,7 +7,7 @@
 -- length that frames them. Where that fails, as in a capture that starts inside a stream, set the
 -- port: -o federated.port:4000, or Decode As.
 
-local VERSION = 1
+local VERSION = 2
 local FIXED_SIZE = 44
 local INTERVAL_SIZE = 12
 local MAX_SIZE = FIXED_SIZE + 255 * INTERVAL_SIZE + 65535
@@ -15,12 +15,12 @@ local ALL_DEVICES = 0xffffffff
 local PORT_TYPE_TCP = 2
 local CLEAR_SIZE = 16 -- of an encrypted message (the diagram is in model/wire/message-cipher.h)
 
-local JOIN, LEAVE, GRANT, ACK, MODEL, UPDATE, REPAIR, DONE = 1, 2, 3, 4, 5, 6, 7, 8
+local JOIN, LEAVE, GRANT, ACK, MODEL, UPDATE, REPAIR, DONE, REJOIN = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local ENCRYPTED = 255
 local types = {
     [JOIN] = "join", [LEAVE] = "leave", [GRANT] = "grant", [ACK] = "ack",
     [MODEL] = "model", [UPDATE] = "update", [REPAIR] = "repair", [DONE] = "done",
-    [ENCRYPTED] = "encrypted",
+    [REJOIN] = "rejoin", [ENCRYPTED] = "encrypted",
 }
 local outcomes = {
     [0] = "sent", [1] = "model incomplete", [2] = "not finite", [3] = "no time",
@@ -53,14 +53,20 @@ local f = {
     group = ProtoField.uint32("federated.join.group", "Group"),
     samples = ProtoField.uint32("federated.join.samples", "Training samples"),
     training = ProtoField.uint64("federated.join.training_ns", "Training time (ns)"),
+    life = ProtoField.uint32("federated.join.life", "Life of the device"),
+    battery = ProtoField.float("federated.battery", "Battery level, 0 to 1"),
     model_end = ProtoField.uint64("federated.grant.model_end_ns", "End of the model (ns)"),
     slot_start = ProtoField.uint64("federated.grant.slot_start_ns", "Start of the slot (ns)"),
     slot_length = ProtoField.uint64("federated.grant.slot_length_ns", "Length of the slot (ns)"),
     deadline = ProtoField.uint64("federated.grant.deadline_ns", "Deadline (ns)"),
     ack_type = ProtoField.uint8("federated.ack.type", "Acknowledged type", base.DEC, types),
+    repair_ranges = ProtoField.uint32("federated.repair.ranges", "Ranges of missing fragments"),
     repair_first = ProtoField.uint32("federated.repair.first", "First missing fragment"),
     repair_count = ProtoField.uint32("federated.repair.count", "Missing fragments"),
     outcome = ProtoField.uint8("federated.done.outcome", "Outcome", base.DEC, outcomes),
+    first_sent = ProtoField.uint64("federated.done.first_sent_ns", "First fragment sent (ns)"),
+    last_sent = ProtoField.uint64("federated.done.last_sent_ns", "Last fragment sent (ns)"),
+    tail = ProtoField.bytes("federated.tail", "Fields of a later revision"),
     payload = ProtoField.bytes("federated.payload", "Payload"),
     sender = ProtoField.uint32("federated.encrypted.sender", "Sender"),
     number = ProtoField.uint64("federated.encrypted.number", "Number of the message"),
@@ -104,32 +110,53 @@ end
 
 -- One message --------------------------------------------------------------------------------
 
+-- A float that may be unknown.
+local function add_optional(tree, field, range)
+    local item = tree:add(field, range)
+    if range:float() ~= range:float() then
+        item:append_text(" (not reported)")
+    end
+end
+
+-- Each adds the fields of a body that it knows, and returns how many bytes these are.
 local bodies = {
     [JOIN] = function(body, tree)
         tree:add(f.group, body(0, 4))
         tree:add(f.samples, body(4, 4))
         tree:add(f.training, body(8, 8))
+        tree:add(f.life, body(16, 4))
+        add_optional(tree, f.battery, body(20, 4))
+        return 24
     end,
     [GRANT] = function(body, tree)
         tree:add(f.model_end, body(0, 8))
         tree:add(f.slot_start, body(8, 8))
         tree:add(f.slot_length, body(16, 8))
         tree:add(f.deadline, body(24, 8))
+        return 32
     end,
     [ACK] = function(body, tree)
         tree:add(f.ack_type, body(0, 1))
+        return 1
     end,
     [REPAIR] = function(body, tree)
-        for at = 0, body:len() - 8, 8 do
+        tree:add(f.repair_ranges, body(0, 4))
+        local ranges = math.min(body(0, 4):uint(), math.floor((body:len() - 4) / 8))
+        for at = 4, 8 * ranges - 4, 8 do
             tree:add(f.repair_first, body(at, 4))
             tree:add(f.repair_count, body(at + 4, 4))
         end
+        return 4 + 8 * ranges
     end,
     [DONE] = function(body, tree)
         tree:add(f.outcome, body(0, 1))
+        tree:add(f.first_sent, body(1, 8))
+        tree:add(f.last_sent, body(9, 8))
+        add_optional(tree, f.battery, body(17, 4))
+        return 21
     end,
 }
-local body_sizes = { [JOIN] = 16, [GRANT] = 32, [ACK] = 1, [REPAIR] = 8, [DONE] = 1 }
+local body_sizes = { [JOIN] = 24, [GRANT] = 32, [ACK] = 1, [REPAIR] = 12, [DONE] = 21 }
 
 -- The message in one line, for the info column.
 local function describe(tvb, type, body)
@@ -139,7 +166,7 @@ local function describe(tvb, type, body)
         parts[1] = string.format("ack of %s %u", types[body(0, 1):uint()] or "unknown",
                                  tvb(4, 4):uint())
     end
-    if type ~= JOIN and type ~= LEAVE then
+    if type ~= JOIN and type ~= LEAVE and type ~= REJOIN then
         parts[#parts + 1] = "round " .. tvb(8, 4):uint()
     end
     local device = tvb(12, 4):uint()
@@ -230,10 +257,7 @@ local function dissect_message(tvb, pinfo, tree)
     top:add(f.bits, tvb(32, 1))
     local list = top:add(f.intervals, tvb(33, 1))
     top:add(f.payload_length, tvb(34, 2))
-    local distortion = top:add(f.distortion, tvb(36, 4))
-    if tvb(36, 4):float() ~= tvb(36, 4):float() then
-        distortion:append_text(" (not reported)")
-    end
+    add_optional(top, f.distortion, tvb(36, 4))
     local checksum = top:add(f.checksum, tvb(40, 4))
     checksum:append_text(" [" .. statuses[status] .. "]")
     checksum:add(f.status, tvb(40, 4), status):set_generated()
@@ -254,7 +278,10 @@ local function dissect_message(tvb, pinfo, tree)
         list:add(f.interval_high, tvb(at + 8, 4))
     end
     if body and bodies[type] and body:len() >= body_sizes[type] then
-        bodies[type](body, top)
+        local known = bodies[type](body, top)
+        if known < body:len() then
+            top:add(f.tail, body(known))
+        end
     elseif body then
         top:add(f.payload, body)
     end
