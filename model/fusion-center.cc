@@ -515,7 +515,8 @@ void
 FusionCenter::EndEmptyRound()
 {
     // Devices that join one after the other take part in the same next round.
-    const Time wait = GetJoined() >= m_expected ? Time(0) : m_controlTimeout;
+    const bool isComplete = m_expected > 0 && GetJoined() >= m_expected;
+    const Time wait = isComplete ? Time(0) : m_controlTimeout;
     if (!m_roundEvent.IsExpired() && Simulator::GetDelayLeft(m_roundEvent) > wait)
     {
         m_roundEvent.Cancel();

@@ -49,8 +49,8 @@ struct RoundPlan;
              all expected devices joined, or JoinTimeout
    JOINING ------------------------------------------------> START OF A ROUND <-------------+
    (devices may also join and leave at any later time)         | cluster sizes, selection   |
-                                                               | no device: skipped,        |
-                                                               | wait for the deadline -----+
+                                                               | no device: skipped when    |
+                                                               | one joins, or at deadline -+
                                                                v                            |
         +------------------------------------------------ COLLECTING                        |
         |  GRANT to each selected, repeated until          | all answered, or deadline      |

@@ -176,6 +176,7 @@ CenterLink::SendLeave()
     m_control.header = FederatedHeader();
     m_control.header.type = FederatedHeader::LEAVE;
     m_control.body.clear();
+    m_leaveTime = Simulator::Now();
     SendControl(m_control, m_settings.retries);
 }
 
@@ -270,6 +271,10 @@ CenterLink::HandleRejoin(const FederatedHeader& header)
         {
             End(); // the center does not know the device, which has nothing to leave
             return std::nullopt;
+        }
+        if (Simulator::Now() < m_leaveTime + m_settings.timeout)
+        {
+            return DROP_DUPLICATE;
         }
         m_sequence = header.sequence;
         SendLeave();

@@ -300,6 +300,7 @@ class CenterLink
     Control m_join;                     //!< JOIN.
     Time m_joinTime;                    //!< When it was first sent.
     Control m_control;                  //!< DONE or LEAVE.
+    Time m_leaveTime;                   //!< When a LEAVE was first sent.
     EventId m_openEvent;                //!< Opens or connects again.
     uint32_t m_bindTries = 0;           //!< How often the sockets could not be bound.
     EventId m_silenceEvent;             //!< Nothing was received for a long time.
