@@ -232,6 +232,11 @@ main(int argc, char* argv[])
                           options.clip,
                           capture,
                           seed};
+    FederatedOutputFile table(output + ".csv");
+    FederatedOutputFile picture(output + ".png");
+    table.GetStream() << "net,image,sample,label,found_label,ssim,psnr_db,mse,update_snr_db,"
+                         "clip_factor,objective,outer_iterations,inner_iterations,diverged\n";
+    cmd.Require(table.Flush(error) && picture.Flush(error), error);
     std::vector<Attack> attacks(std::size_t{nets} * images);
     std::atomic<std::size_t> done{0};
     federated::WorkerPool pool(threads);
@@ -250,9 +255,6 @@ main(int argc, char* argv[])
                                           std::to_string(one.quality.ssim) + "\n";
                      });
 
-    FederatedOutputFile table(output + ".csv");
-    table.GetStream() << "net,image,sample,label,found_label,ssim,psnr_db,mse,update_snr_db,"
-                         "clip_factor,objective,outer_iterations,inner_iterations,diverged\n";
     ContactSheet sheet(shape.rows, shape.columns, std::size_t{2} * nets, images);
     std::vector<double> similarities;
     double labels = 0;
@@ -276,9 +278,8 @@ main(int argc, char* argv[])
         snr += one.snrDb;
         diverged += one.found.diverged;
     }
-    FederatedOutputFile picture(output + ".png");
     sheet.WritePng(picture.GetStream());
-    cmd.Require(table.Commit(error) && picture.Commit(error), error);
+    cmd.Require(picture.Flush(error) && table.Commit(error) && picture.Commit(error), error);
     const auto count = static_cast<double>(attacks.size());
     FederatedResultLine result;
     result.AddCount("attacks", attacks.size());

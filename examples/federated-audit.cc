@@ -217,6 +217,8 @@ main(int argc, char* argv[])
     FederatedOutputFile file(output + ".csv");
     file.GetStream()
         << "quantizer,bits,interval,epsilon_claimed,epsilon_exact,epsilon_lower,verdict\n";
+    std::string error;
+    cmd.Require(file.Flush(error), error);
     std::cout << std::left << std::setw(20) << "quantizer" << std::setw(6) << "bits"
               << std::setw(10) << "interval" << std::setw(12) << "claimed" << std::setw(12)
               << "exact" << std::setw(12) << "at least"
@@ -245,12 +247,12 @@ main(int argc, char* argv[])
         file.GetStream() << one.quantizerName << ',' << one.bits << ',' << one.intervalName << ','
                          << Format(result.claimed) << ',' << Format(result.exact) << ','
                          << Format(result.lower) << ',' << verdict << '\n';
+        cmd.Require(file.Flush(error), error);
         std::cout << std::setw(20) << one.quantizerName << std::setw(6) << one.bits << std::setw(10)
                   << one.intervalName << std::setw(12) << Format(result.claimed) << std::setw(12)
                   << Format(result.exact) << std::setw(12) << Format(result.lower) << verdict
                   << std::endl;
     }
-    std::string error;
     cmd.Require(file.Commit(error), error);
     FederatedResultLine result;
     result.AddCount("rows", cases.size());

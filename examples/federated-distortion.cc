@@ -88,6 +88,8 @@ main(int argc, char* argv[])
 
     FederatedOutputFile file(output + ".csv");
     file.GetStream() << "bits,epsilon,dp,dp_mc,sq,laplace,optimal_dp\n";
+    std::string error;
+    cmd.Require(file.Flush(error), error);
     uint32_t rows = 0;
     double largestError = 0;
     for (unsigned bits = 4; bits <= 6; ++bits)
@@ -106,11 +108,11 @@ main(int argc, char* argv[])
                              << sq->GetCellDistortion(LOW, HIGH, bits) << ','
                              << laplace->GetCellDistortion(LOW, HIGH, bits) << ','
                              << optimal->GetCellDistortion(LOW, HIGH, bits) << '\n';
+            cmd.Require(file.Flush(error), error);
             ++rows;
         }
         std::cerr << "b = " << bits << " done\n";
     }
-    std::string error;
     cmd.Require(file.Commit(error), error);
     FederatedResultLine result;
     result.AddCount("rows", rows);

@@ -428,6 +428,7 @@ main(int argc, char* argv[])
                          "sniffers,attacks,captured,captured_one,captured_model,frame_loss,snr_db,"
                          "messages_unread,ssim_q1,ssim_median,ssim_q3,label_accuracy,claim,"
                          "epsilon_update,epsilon_zcdp\n";
+    cmd.Require(table.Flush(error), error);
     const uint64_t firstRun = RngSeedManager::GetRun();
     federated::WorkerPool pool(threads);
     std::vector<Row> rows;
@@ -491,6 +492,7 @@ main(int argc, char* argv[])
             print(row.ledger.GetEpsilon(
                 row.claim.kind == PrivacyClaim::SAME_CELL ? EPSILON_SAME_CELL : EPSILON_BASIC));
             print(row.ledger.GetEpsilon(EPSILON_ZCDP), "\n");
+            cmd.Require(table.Flush(error), error);
             rows.push_back(std::move(row));
         }
     }

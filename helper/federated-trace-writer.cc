@@ -2,6 +2,8 @@
 
 #include "federated-trace-writer.h"
 
+#include "ns3/simulator.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -117,6 +119,9 @@ FederatedTraceWriter::Watch(const Ptr<FederatedDevice>& device)
 bool
 FederatedTraceWriter::Open(const std::string& prefix, bool links, std::string& error)
 {
+    m_rounds.reset();
+    m_links.reset();
+    m_error.clear();
     m_rounds = std::make_unique<FederatedOutputFile>(prefix + "-rounds.csv");
     m_rounds->GetStream() << "round,time_s,train_loss,test_accuracy,selected,received,bit_budget,"
                              "granted_bits,delivered_bits,lost_fraction,mean_snr_db,mean_sigma,"
@@ -131,7 +136,14 @@ FederatedTraceWriter::Open(const std::string& prefix, bool links, std::string& e
                "received_fragments,weight,distance_m,uplink_s,state,phy_rate_bps,frames_ok,"
                "frames_failed,energy_j\n";
     }
-    return m_rounds->Publish(error) && (!m_links || m_links->Publish(error));
+    // Earlier tables are replaced only if both new ones can be written.
+    if (m_rounds->Flush(error) && (!m_links || m_links->Publish(error)) && m_rounds->Publish(error))
+    {
+        return true;
+    }
+    m_rounds.reset();
+    m_links.reset();
+    return false;
 }
 
 void
@@ -230,10 +242,23 @@ FederatedTraceWriter::GetDeclined() const
 }
 
 bool
-FederatedTraceWriter::IsComplete(std::string& error) const
+FederatedTraceWriter::IsComplete(std::string& error)
 {
+    if (m_error.empty() && (!m_rounds || m_rounds->Sync(m_error)) && m_links)
+    {
+        m_links->Sync(m_error);
+    }
     error = m_error;
     return error.empty();
+}
+
+void
+FederatedTraceWriter::Flush(FederatedOutputFile& file)
+{
+    if (!file.Flush(m_error))
+    {
+        Simulator::Stop();
+    }
 }
 
 void
@@ -316,11 +341,11 @@ FederatedTraceWriter::HandleRoundEnd(const RoundRecord& record)
     m_sentFragments += sent;
     m_receivedFragments += received;
     m_last = record;
-    if (m_rounds)
+    if (m_rounds && m_error.empty())
     {
         WriteRound(record, GetFraction(sent, received));
     }
-    if (m_links)
+    if (m_links && m_error.empty())
     {
         WriteLinks(record);
     }
@@ -345,7 +370,7 @@ FederatedTraceWriter::WriteRound(const RoundRecord& record, double lostFraction)
         << GetLargestEpsilon(EPSILON_ZCDP) << GetLargestEpsilon(EPSILON_SAMPLED) << record.declined
         << record.start.GetSeconds();
     m_rounds->GetStream() << row.Get();
-    m_rounds->Flush(m_error);
+    Flush(*m_rounds);
 }
 
 void
@@ -368,9 +393,8 @@ FederatedTraceWriter::WriteLinks(const RoundRecord& record)
             << link.framesFailed << used;
         rows += row.Get();
     }
-    // In one write: a full buffer of the stream would be flushed in the middle of a row.
     m_links->GetStream() << rows;
-    m_links->Flush(m_error);
+    Flush(*m_links);
 }
 
 } // namespace ns3

@@ -30,6 +30,10 @@ namespace ns3
  * round. Only whole rows are written, and they are flushed at the end of each round, so that a
  * program can follow a running simulation. An unknown value is empty, never 0.
  *
+ * If a row cannot be written, for example because the disk is full, the simulation is stopped at
+ * once: Simulator::Run() returns, and IsComplete() gives the reason. The tables hold the whole rows
+ * from before.
+ *
  * The number of sent fragments and the time of the first one are traced by the device, or known
  * from its DONE; everything else is traced by the center. A device of which neither is known when
  * the round ends does not count in the lost fraction. Distances are those at which the first
@@ -51,7 +55,8 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     void Watch(const Ptr<FederatedDevice>& device);
 
     /**
-     * Create the files. Without this, only totals are kept.
+     * Create the files. Without this, only totals are kept. Nobody else can open the same files
+     * until this object is destroyed (see FederatedOutputFile). On failure earlier files stay.
      * @param prefix Start of the paths.
      * @param links Whether PREFIX-links.csv is written too.
      * @param [out] error On failure, one sentence with the path and what was wrong.
@@ -100,10 +105,11 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     FederatedResultLine GetResult() const;
 
     /**
+     * To be asked after Simulator::Run().
      * @param [out] error On failure, one sentence with the path and what was wrong.
-     * @return whether all rows so far could be written.
+     * @return whether all rows so far are stored.
      */
-    bool IsComplete(std::string& error) const;
+    bool IsComplete(std::string& error);
 
   private:
     /**
@@ -181,6 +187,12 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
      * @param record The round.
      */
     void WriteLinks(const RoundRecord& record);
+
+    /**
+     * Write rows, or stop the simulation.
+     * @param file Their table.
+     */
+    void Flush(FederatedOutputFile& file);
 
     // Attributes
     DistanceCallback m_distance; //!< Gives the distances; may be null.

@@ -5,6 +5,7 @@
 
 #include "federated-test-folder.h"
 #include "federation.h"
+#include "file-size-limit.h"
 
 #include "ns3/double.h"
 #include "ns3/federated-number.h"
@@ -82,6 +83,7 @@ class FederatedTraceWriters : public Federation
         using FederatedTestFolder::CountFiles;
         using FederatedTestFolder::GetFolder;
         using FederatedTestFolder::Read;
+        using FederatedTestFolder::Write;
 
       private:
         void TestBody() override
@@ -342,4 +344,65 @@ TEST_F(FederatedTraceWriters, SayWhatCannotBeWritten)
     BuildAndWatch(2);
     Open(false);
     EXPECT_TRUE(writer->IsComplete(error));
+}
+
+TEST_F(FederatedTraceWriters, StopTheSimulationAtTheRowThatCannotBeWritten)
+{
+    BuildAndWatch(2);
+    center->SetAttribute("Rounds", UintegerValue(20));
+    Open(false);
+    const std::size_t header = folder.Read("t-rounds.csv").size();
+    {
+        const FileSizeLimit limit(header + 250);
+        Run();
+    }
+    const Table table = ReadTable(folder.Read("t-rounds.csv"));
+    EXPECT_GT(table.size(), 0U);
+    EXPECT_EQ(rounds.size(), table.size() + 1) << "all of these could be written, then it stopped";
+    EXPECT_LT(rounds.size(), 20U);
+    std::string error;
+    EXPECT_FALSE(writer->IsComplete(error));
+    EXPECT_EQ(error, "Cannot write '" + folder.GetFolder() + "/t-rounds.csv': File too large.");
+    EXPECT_EQ(folder.CountFiles(), 1);
+}
+
+TEST_F(FederatedTraceWriters, WriteTheLinksOfWholeRounds)
+{
+    BuildAndWatch(4);
+    center->SetAttribute("Rounds", UintegerValue(20));
+    Open();
+    const std::size_t header = folder.Read("t-rounds.csv").size();
+    {
+        // The links of a round take more bytes than the round.
+        const FileSizeLimit limit(header + 600);
+        Run();
+    }
+    const Table linkTable = ReadTable(folder.Read("t-links.csv"));
+    EXPECT_GT(linkTable.size(), 0U);
+    EXPECT_EQ(linkTable.size() % 4, 0U);
+    EXPECT_EQ(ReadTable(folder.Read("t-rounds.csv")).size(), rounds.size());
+    EXPECT_EQ(linkTable.size() / 4, rounds.size() - 1);
+    std::string error;
+    EXPECT_FALSE(writer->IsComplete(error));
+    EXPECT_NE(error.find("t-links.csv"), std::string::npos) << error;
+}
+
+TEST_F(FederatedTraceWriters, LeaveEarlierTablesIfOneIsBusy)
+{
+    BuildAndWatch(2);
+    folder.Write("t-rounds.csv", "old rounds");
+    std::string error;
+    {
+        FederatedOutputFile other(folder.GetFolder() + "/t-links.csv");
+        EXPECT_FALSE(writer->Open(folder.GetFolder() + "/t", true, error));
+        EXPECT_NE(error.find("t-links.csv': it is already being written"), std::string::npos)
+            << error;
+        EXPECT_EQ(folder.Read("t-rounds.csv"), "old rounds");
+        EXPECT_EQ(folder.CountFiles(), 2) << "the old table, and that of the other";
+        Run();
+        EXPECT_EQ(rounds.size(), 2U) << "without tables";
+        EXPECT_EQ(folder.Read("t-rounds.csv"), "old rounds");
+    }
+    Open();
+    Open(); // again: the first tables are closed
 }
