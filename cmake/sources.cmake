@@ -9,6 +9,7 @@ set(federated_sources
     helper/federated-quantizers.cc
     helper/federated-result-line.cc
     helper/federated-scenario-options.cc
+    helper/federated-trace-files.cc
     helper/federated-trace-writer.cc
     model/base/bit-packer.cc
     model/base/federated-number.cc
@@ -114,6 +115,7 @@ set(federated_headers
     helper/federated-quantizers.h
     helper/federated-result-line.h
     helper/federated-scenario-options.h
+    helper/federated-trace-files.h
     helper/federated-trace-writer.h
     model/base/big-endian.h
     model/base/bit-packer.h
@@ -249,6 +251,7 @@ set(federated_test_sources
     test/federated-partition-test.cc
     test/federated-random-test.cc
     test/federated-test-suite.cc
+    test/federated-trace-files-test.cc
     test/federated-trace-writer-test.cc
     test/federation-test.cc
     test/fragment-assembler-test.cc

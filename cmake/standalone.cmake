@@ -110,9 +110,15 @@ function(build_lib)
       COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tools/wireshark/test-example
               $<TARGET_FILE:federated-star> ${CMAKE_CURRENT_SOURCE_DIR}/data/mnist
     )
+    add_test(
+      NAME full-disk-and-busy-files-of-an-example
+      COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tools/test-output $<TARGET_FILE:federated-star>
+              ${CMAKE_CURRENT_SOURCE_DIR}/data/mnist
+    )
     add_test(NAME plots-and-studies COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tools/test-plots)
     set_tests_properties(
-      dissector-on-captures-of-an-example plots-and-studies PROPERTIES SKIP_RETURN_CODE 77
+      dissector-on-captures-of-an-example full-disk-and-busy-files-of-an-example plots-and-studies
+      PROPERTIES SKIP_RETURN_CODE 77
     )
   endif()
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/bench/CMakeLists.txt)

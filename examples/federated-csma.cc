@@ -118,10 +118,12 @@ main(int argc, char* argv[])
     if (pcap)
     {
         csma.EnablePcap(output, ports.Get(0), true);
+        cmd.GetTraceFiles().AddCaptures(output, ports.Get(0));
     }
     if (ascii)
     {
         csma.EnableAscii(AsciiTraceHelper().CreateFileStream(output + ".tr"), ports.Get(0));
+        cmd.GetTraceFiles().AddLines(output + ".tr");
     }
 
     Simulator::Run();

@@ -169,6 +169,7 @@ main(int argc, char* argv[])
         GlobalValue::Bind("ChecksumEnabled",
                           BooleanValue(true)); // else captured frames have wrong checksums
         lrWpan.EnablePcap(output, radios.Get(0), true);
+        cmd.GetTraceFiles().AddCaptures(output, radios.Get(0));
     }
 
     Simulator::Run();

@@ -97,6 +97,7 @@ main(int argc, char* argv[])
     if (pcap)
     {
         PointToPointHelper().EnablePcap(output, NetDeviceContainer(lte.GetCenterPort()));
+        cmd.GetTraceFiles().AddCaptures(output, lte.GetCenterPort());
     }
     FlowMonitorHelper flows;
     const Ptr<FlowMonitor> monitor =
@@ -108,6 +109,7 @@ main(int argc, char* argv[])
     if (monitor)
     {
         monitor->SerializeToXmlFile(output + "-flowmon.xml", false, false);
+        cmd.GetTraceFiles().AddXml(output + "-flowmon.xml", "FlowMonitor");
     }
     const RoundRecord& last = traces->GetLastRound();
     FederatedResultLine result = traces->GetResult();

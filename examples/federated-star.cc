@@ -104,6 +104,7 @@ main(int argc, char* argv[])
     if (pcap)
     {
         PointToPointHelper().EnablePcap(output, star.GetCenterPorts());
+        cmd.GetTraceFiles().AddCaptures(output, star.GetCenterPorts());
     }
 
     Simulator::Run();

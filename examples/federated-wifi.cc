@@ -117,11 +117,11 @@ main(int argc, char* argv[])
     cmd.Require(federation.EnableOutput(output, error), error);
     if (pcap)
     {
-        wifi.EnablePcap(output, 2);
+        cmd.GetTraceFiles().AddCaptures(output, wifi.EnablePcap(output, 2));
     }
     if (ascii)
     {
-        wifi.EnableAscii(output);
+        cmd.GetTraceFiles().AddLines(wifi.EnableAscii(output));
     }
     FlowMonitorHelper flows;
     const Ptr<FlowMonitor> monitor = flowmon ? flows.InstallAll() : nullptr;
@@ -129,6 +129,7 @@ main(int argc, char* argv[])
     if (anim)
     {
         animation = std::make_unique<AnimationInterface>(output + "-anim.xml");
+        cmd.GetTraceFiles().AddXml(output + "-anim.xml", "anim");
     }
 
     Simulator::Run();
@@ -137,6 +138,7 @@ main(int argc, char* argv[])
     if (monitor)
     {
         monitor->SerializeToXmlFile(output + "-flowmon.xml", false, false);
+        cmd.GetTraceFiles().AddXml(output + "-flowmon.xml", "FlowMonitor");
     }
     const RoundRecord& last = traces->GetLastRound();
     FederatedResultLine result = traces->GetResult();

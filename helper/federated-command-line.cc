@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -205,6 +206,13 @@ FederatedCommandLine::FederatedCommandLine(const std::string& file, const std::s
     : m_commandLine(file)
 {
     m_commandLine.Usage(usage);
+}
+
+FederatedCommandLine::~FederatedCommandLine()
+{
+    std::string error;
+    Require(std::cout.flush().good(), "Cannot write the result to standard output.");
+    Require(m_files.AreComplete(error), error);
 }
 
 void
@@ -497,6 +505,8 @@ FederatedCommandLine::Parse(int argc, char* argv[], std::string& error)
 void
 FederatedCommandLine::ParseOrExit(int argc, char* argv[])
 {
+    // A file above the limit of the shell (ulimit -f) is an error like a full disk.
+    std::signal(SIGXFSZ, SIG_IGN);
     std::string error;
     Require(Parse(argc, argv, error), error);
 }
@@ -515,6 +525,12 @@ FederatedCommandLine::Require(bool isRight, const std::string& error) const
     {
         Fail(error);
     }
+}
+
+FederatedTraceFiles&
+FederatedCommandLine::GetTraceFiles()
+{
+    return m_files;
 }
 
 } // namespace ns3

@@ -3,6 +3,8 @@
 #ifndef FEDERATED_COMMAND_LINE_H
 #define FEDERATED_COMMAND_LINE_H
 
+#include "federated-trace-files.h"
+
 #include "ns3/command-line.h"
 #include "ns3/nstime.h"
 
@@ -37,6 +39,13 @@ class FederatedCommandLine
      * @param usage What the example does.
      */
     FederatedCommandLine(const std::string& file, const std::string& usage);
+
+    /**
+     * End the process as Fail does if the result could not be printed, or a file that ns-3 writes
+     * (GetTraceFiles) is not complete. A command line is declared before the objects of the
+     * simulation: ns-3 completes its files when these are destroyed.
+     */
+    ~FederatedCommandLine();
 
     FederatedCommandLine(const FederatedCommandLine&) = delete;
     FederatedCommandLine& operator=(const FederatedCommandLine&) = delete;
@@ -157,6 +166,9 @@ class FederatedCommandLine
      */
     void Require(bool isRight, const std::string& error) const;
 
+    /** @return the files that ns-3 writes, to add to them. */
+    FederatedTraceFiles& GetTraceFiles();
+
   private:
     /** An option of the example. */
     struct Option
@@ -190,6 +202,7 @@ class FederatedCommandLine
 
     CommandLine m_commandLine;    //!< Prints the help.
     std::deque<Option> m_options; //!< The options; their addresses stay.
+    FederatedTraceFiles m_files;  //!< What ns-3 writes.
 };
 
 } // namespace ns3

@@ -18,6 +18,7 @@
 #include "ns3/node.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/string.h"
+#include "ns3/trace-helper.h"
 #include "ns3/uinteger.h"
 #include "ns3/wifi-helper.h"
 #include "ns3/yans-wifi-helper.h"
@@ -352,22 +353,25 @@ FederatedWifiHelper::GetProbe() const
     return m_probe;
 }
 
-void
+NetDeviceContainer
 FederatedWifiHelper::EnablePcap(const std::string& prefix, uint32_t devices)
 {
     NS_ABORT_MSG_IF(!m_radios, "FederatedWifiHelper: EnablePcap comes before Install");
-    m_radios->GetPhy().EnablePcap(prefix, m_receiver);
+    NetDeviceContainer radios(m_receiver);
     for (uint32_t i = 0; i < std::min(devices, m_devices.GetN()); ++i)
     {
-        m_radios->GetPhy().EnablePcap(prefix, m_devices.Get(i));
+        radios.Add(m_devices.Get(i));
     }
+    m_radios->GetPhy().EnablePcap(prefix, radios);
+    return radios;
 }
 
-void
+std::string
 FederatedWifiHelper::EnableAscii(const std::string& prefix)
 {
     NS_ABORT_MSG_IF(!m_radios, "FederatedWifiHelper: EnableAscii comes before Install");
     m_radios->GetPhy().EnableAscii(prefix, m_receiver);
+    return AsciiTraceHelper().GetFilenameFromDevice(prefix, GetReceiver());
 }
 
 int64_t

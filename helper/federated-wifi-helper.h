@@ -209,14 +209,16 @@ class FederatedWifiHelper
      * Write captures of the receiving radio and of some devices.
      * @param prefix Start of the paths.
      * @param devices How many devices, the first ones.
+     * @return the radios whose captures are written.
      */
-    void EnablePcap(const std::string& prefix, uint32_t devices = 0);
+    NetDeviceContainer EnablePcap(const std::string& prefix, uint32_t devices = 0);
 
     /**
      * Write an ASCII trace of the receiving radio.
      * @param prefix Start of the path.
+     * @return the path.
      */
-    void EnableAscii(const std::string& prefix);
+    std::string EnableAscii(const std::string& prefix);
 
     /**
      * Fix the random streams in use; after Install(), which fixes numbers of its own.

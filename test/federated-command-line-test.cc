@@ -357,6 +357,27 @@ TEST_F(FederatedCommandLines, AWrongOptionEndsTheProcessWithOneSentence)
                 "1000\\.\n$");
 }
 
+TEST_F(FederatedCommandLines, EndsWithAnErrorIfTheOutputIsNotComplete)
+{
+    const auto end = [this](const char* content, bool printed)
+    {
+        LeaveAtOnce();
+        {
+            FederatedCommandLine example("/somewhere/example.cc", "");
+            example.GetTraceFiles().AddLines(Write("run.tr", content));
+            std::cout.setstate(printed ? std::ios::goodbit : std::ios::badbit);
+        }
+        std::exit(0);
+    };
+    EXPECT_EXIT(end("a line\n", true), testing::ExitedWithCode(0), "^$");
+    EXPECT_EXIT(end("half a li", true),
+                testing::ExitedWithCode(1),
+                "^example: The file '.*run.tr' is not complete: the disk is full or failed.\n$");
+    EXPECT_EXIT(end("a line\n", false),
+                testing::ExitedWithCode(1),
+                "^example: Cannot write the result to standard output.\n$");
+}
+
 TEST(FederatedScenarioOptions, ReadsGroups)
 {
     std::vector<FederatedScenarioOptions::Group> groups;
