@@ -14,6 +14,7 @@ set(federated_sources
     model/base/bit-packer.cc
     model/base/federated-number.cc
     model/base/federated-random.cc
+    model/base/strategy-checker.cc
     model/center/cluster-size-policy.cc
     model/center/device-registrar.cc
     model/center/device-roster.cc
@@ -102,6 +103,7 @@ set(federated_sources
     model/wire/message-endpoint.cc
     model/wire/message-stream.cc
     model/wire/socket-address.cc
+    model/wire/socket-check.cc
 )
 
 # Headers that others may include; those that only a .cc beside them includes are not listed.
@@ -128,6 +130,7 @@ set(federated_headers
     model/base/federated-version.h
     model/base/little-endian.h
     model/base/packed-update.h
+    model/base/strategy-checker.h
     model/center/cluster-size-policy.h
     model/center/device-registrar.h
     model/center/device-roster.h
@@ -228,6 +231,7 @@ set(federated_headers
     model/wire/message-stream.h
     model/wire/sequence-number.h
     model/wire/socket-address.h
+    model/wire/socket-check.h
 )
 
 set(federated_test_sources
@@ -273,6 +277,8 @@ set(federated_test_sources
     test/quantizer-test.cc
     test/round-planner-test.cc
     test/second-life-test.cc
+    test/script-mistakes-test.cc
+    test/strategy-checker-test.cc
     test/true-mechanisms-test.cc
     test/type-ids-test.cc
     test/update-collector-test.cc

@@ -572,6 +572,7 @@ ApplicationContainer
 FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
 {
     NS_ABORT_MSG_IF(m_center, "FederatedHelper: a federation is installed once");
+    NS_ABORT_MSG_IF(!centerNode, "FederatedHelper: the node of the center is null");
     std::string error;
     NS_ABORT_MSG_IF(!Check(error), "FederatedHelper: " << error);
     const federated::SocketAddress address(centerAddress);

@@ -115,7 +115,8 @@ FederatedLteHelper::Install(const NodeContainer& devices)
     for (auto node = devices.Begin(); node != devices.End(); ++node)
     {
         NS_ABORT_MSG_IF(!(*node)->GetObject<MobilityModel>(),
-                        "FederatedLteHelper: a device has no mobility model");
+                        "FederatedLteHelper: node " << (*node)->GetId()
+                                                    << " has no mobility model");
     }
     if (!m_enb->GetObject<MobilityModel>())
     {

@@ -2,6 +2,7 @@
 
 #include "federated-neighbors.h"
 
+#include "ns3/abort.h"
 #include "ns3/arp-cache.h"
 #include "ns3/ipv4-interface.h"
 #include "ns3/ipv4-l3-protocol.h"
@@ -26,7 +27,12 @@ auto
 GetInterface(const Ptr<NetDevice>& device)
 {
     const auto ip = device->GetNode()->GetObject<Protocol>();
-    return ip->GetInterface(static_cast<uint32_t>(ip->GetInterfaceForDevice(device)));
+    const int32_t interface = ip ? ip->GetInterfaceForDevice(device) : -1;
+    NS_ABORT_MSG_IF(interface < 0,
+                    "FederatedNeighbors: net device " << device->GetIfIndex() << " of node "
+                                                      << device->GetNode()->GetId()
+                                                      << " has no IP address of that family");
+    return ip->GetInterface(static_cast<uint32_t>(interface));
 }
 
 /**

@@ -49,7 +49,12 @@ AddInterface(const Ptr<NetDevice>& port, const Ipv4Address& address)
 Ptr<Ipv4StaticRouting>
 GetRoutes(const Ptr<Node>& node)
 {
-    return DynamicCast<Ipv4StaticRouting>(node->GetObject<Ipv4>()->GetRoutingProtocol());
+    const auto routes =
+        DynamicCast<Ipv4StaticRouting>(node->GetObject<Ipv4>()->GetRoutingProtocol());
+    NS_ABORT_MSG_IF(!routes,
+                    "FederatedStarHelper: node " << node->GetId()
+                                                 << " has an internet stack with other routing");
+    return routes;
 }
 
 } // namespace

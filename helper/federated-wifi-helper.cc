@@ -15,12 +15,14 @@
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/mobility-model.h"
 #include "ns3/node.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/string.h"
 #include "ns3/trace-helper.h"
 #include "ns3/uinteger.h"
 #include "ns3/wifi-helper.h"
+#include "ns3/wifi-remote-station-manager.h"
 #include "ns3/yans-wifi-helper.h"
 
 #include <algorithm>
@@ -124,6 +126,10 @@ FederatedWifiHelper::SetCenterTxPower(double dbm)
 void
 FederatedWifiHelper::SetRateManager(const std::string& manager)
 {
+    TypeId type;
+    NS_ABORT_MSG_IF(!TypeId::LookupByNameFailSafe(manager, &type) ||
+                        !type.IsChildOf(WifiRemoteStationManager::GetTypeId()),
+                    "FederatedWifiHelper: '" << manager << "' is no rate manager");
     m_manager = manager;
 }
 
@@ -192,6 +198,14 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
 {
     NS_ABORT_MSG_IF(m_accessPoint, "FederatedWifiHelper: a cell is installed once");
     NS_ABORT_MSG_IF(m_wired && m_adhoc, "FederatedWifiHelper: ad hoc, the center is in the cell");
+    NS_ABORT_MSG_IF(!accessPoint, "FederatedWifiHelper: the node of the access point is null");
+    const NodeContainer nodes(devices, NodeContainer(accessPoint));
+    for (auto node = nodes.Begin(); node != nodes.End(); ++node)
+    {
+        NS_ABORT_MSG_IF(!(*node)->GetObject<MobilityModel>(),
+                        "FederatedWifiHelper: node " << (*node)->GetId()
+                                                     << " has no mobility model");
+    }
     m_accessPoint = accessPoint;
 
     const federated::WifiRadioSettings settings{
@@ -207,7 +221,7 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
 
     InternetStackHelper internet; // static routing alone would not deliver multicast locally
     internet.SetIpv6StackInstall(false);
-    internet.Install(NodeContainer(devices, NodeContainer(m_accessPoint)));
+    internet.Install(nodes);
     const federated::WifiTuning tuning{
         m_addBaTimeout, m_blockAckLimit, m_queuePackets, m_queueDelay};
     const uint32_t network = Ipv4Address(CELL).Get();
@@ -344,6 +358,7 @@ FederatedWifiHelper::GetDevices() const
 Ptr<NetDevice>
 FederatedWifiHelper::GetReceiver() const
 {
+    NS_ABORT_MSG_IF(!m_accessPoint, "FederatedWifiHelper: GetReceiver comes before Install");
     return m_receiver.Get(0);
 }
 
@@ -377,6 +392,7 @@ FederatedWifiHelper::EnableAscii(const std::string& prefix)
 int64_t
 FederatedWifiHelper::AssignStreams(int64_t stream)
 {
+    NS_ABORT_MSG_IF(!m_accessPoint, "FederatedWifiHelper: AssignStreams comes before Install");
     int64_t next = stream;
     next += YansWifiChannelHelper().AssignStreams(m_radios->GetChannel(), next);
     next += WifiHelper().AssignStreams(m_receiver, next);

@@ -8,6 +8,7 @@
 #include "ns3/message-cipher.h"
 #include "ns3/node.h"
 #include "ns3/pointer.h"
+#include "ns3/strategy-checker.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 #include "ns3/update-fusion.h"
@@ -85,7 +86,7 @@ Eavesdropper::GetTypeId()
                           "The quantizer that the devices use, which is public.",
                           PointerValue(),
                           MakePointerAccessor(&Eavesdropper::m_quantizer),
-                          MakePointerChecker<Quantizer>())
+                          federated::MakeStrategyChecker<Quantizer>())
             .AddAttribute("Bits",
                           "Resolution b of devices whose grant was not received; 0: the bits of a "
                           "coordinate on the wire, which is right for most quantizers.",

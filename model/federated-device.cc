@@ -15,6 +15,8 @@
 #include "ns3/pointer.h"
 #include "ns3/privacy-accountant.h"
 #include "ns3/simulator.h"
+#include "ns3/socket-check.h"
+#include "ns3/strategy-checker.h"
 #include "ns3/string.h"
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/udp-socket-factory.h"
@@ -116,17 +118,17 @@ FederatedDevice::GetTypeId()
                           "What is learned; one object for the center and all devices.",
                           PointerValue(),
                           MakePointerAccessor(&FederatedDevice::m_task),
-                          MakePointerChecker<LearningTask>())
+                          MakeStrategyChecker<LearningTask>())
             .AddAttribute("Quantizer",
                           "Encodes the payload of an update.",
                           StringValue("ns3::DpStochasticQuantizer"),
                           MakePointerAccessor(&FederatedDevice::m_quantizer),
-                          MakePointerChecker<Quantizer>())
+                          MakeStrategyChecker<Quantizer>())
             .AddAttribute("IntervalRule",
                           "Chooses the interval or intervals of the quantizer.",
                           StringValue("ns3::FixedInterval"),
                           MakePointerAccessor(&FederatedDevice::m_interval),
-                          MakePointerChecker<IntervalRule>())
+                          MakeStrategyChecker<IntervalRule>())
             .AddAttribute("ClipNorm",
                           "The norm of an update that is clipped.",
                           EnumValue(CLIP_L1),
@@ -196,7 +198,7 @@ FederatedDevice::GetTypeId()
                           "Simulated seconds of training for one sample, drawn once a round.",
                           StringValue("ns3::ConstantRandomVariable[Constant=0.0001]"),
                           MakePointerAccessor(&FederatedDevice::m_timePerSample),
-                          MakePointerChecker<RandomVariableStream>())
+                          MakeStrategyChecker<RandomVariableStream>())
             .AddAttribute("RepairDelay",
                           "Time without a fragment of the model after which missing ones are "
                           "requested (UDP).",
@@ -420,6 +422,9 @@ FederatedDevice::StartApplication()
     NS_ABORT_MSG_IF(!m_quantizer, "FederatedDevice: Quantizer of device " << m_id << " is not set");
     NS_ABORT_MSG_IF(!m_interval,
                     "FederatedDevice: IntervalRule of device " << m_id << " is not set");
+    const std::string mistake =
+        FindSocketMistake(GetNode(), m_protocol, {m_remote, m_local, m_uplinkGroup, m_multicast});
+    NS_ABORT_MSG_IF(!mistake.empty(), "FederatedDevice: device " << m_id << ": " << mistake);
     std::string error;
     NS_ABORT_MSG_IF(!CheckPrivacyBudget(error), "FederatedDevice: " << error);
     if (m_isTrainingLocal)

@@ -18,6 +18,8 @@
 #include "ns3/round-links.h"
 #include "ns3/round-planner.h"
 #include "ns3/simulator.h"
+#include "ns3/socket-check.h"
+#include "ns3/strategy-checker.h"
 #include "ns3/string.h"
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/udp-socket-factory.h"
@@ -72,44 +74,44 @@ FusionCenter::GetTypeId()
                           "What is learned; one object for the center and all devices.",
                           PointerValue(),
                           MakePointerAccessor(&FusionCenter::m_task),
-                          MakePointerChecker<LearningTask>())
+                          MakeStrategyChecker<LearningTask>())
             .AddAttribute("Quantizer",
                           "The quantizer that the devices use, which is public.",
                           StringValue("ns3::DpStochasticQuantizer"),
                           MakePointerAccessor(&FusionCenter::m_quantizer),
-                          MakePointerChecker<Quantizer>())
+                          MakeStrategyChecker<Quantizer>())
             .AddAttribute("IntervalRule",
                           "The interval rule that the devices use. If its interval is public, "
                           "updates with another one are dropped. Null: the interval of each update "
                           "is accepted.",
                           PointerValue(),
                           MakePointerAccessor(&FusionCenter::m_interval),
-                          MakePointerChecker<IntervalRule>())
+                          MakeStrategyChecker<IntervalRule>())
             .AddAttribute("FusionRule",
                           "Computes the weights of the updates.",
                           StringValue("ns3::EffectiveSnrFusion"),
                           MakePointerAccessor(&FusionCenter::m_fusionRule),
-                          MakePointerChecker<FusionRule>())
+                          MakeStrategyChecker<FusionRule>())
             .AddAttribute("ClusterSizePolicy",
                           "Decides how many devices of each group are selected in a round.",
                           StringValue("ns3::OptimalClusterSizes"),
                           MakePointerAccessor(&FusionCenter::m_policy),
-                          MakePointerChecker<ClusterSizePolicy>())
+                          MakeStrategyChecker<ClusterSizePolicy>())
             .AddAttribute("BitBudget",
                           "B, bits a coordinate that the devices of a round may send together.",
                           StringValue("ns3::FixedBitBudget"),
                           MakePointerAccessor(&FusionCenter::m_budget),
-                          MakePointerChecker<BitBudget>())
+                          MakeStrategyChecker<BitBudget>())
             .AddAttribute("LinkNoise",
                           "Noise that the links add to the coordinates of an update.",
                           StringValue("ns3::NoLinkNoise"),
                           MakePointerAccessor(&FusionCenter::m_noise),
-                          MakePointerChecker<LinkNoise>())
+                          MakeStrategyChecker<LinkNoise>())
             .AddAttribute("Probe",
                           "Measures each link at the receiving radio; may be null.",
                           PointerValue(),
                           MakePointerAccessor(&FusionCenter::m_probe),
-                          MakePointerChecker<LinkProbe>())
+                          MakeStrategyChecker<LinkProbe>())
             .AddAttribute(
                 "LossPolicy",
                 "What happens to coordinates that were not received: the devices that delivered "
@@ -387,6 +389,9 @@ FusionCenter::CheckAttributes()
             (!SocketAddress(m_multicast).IsValid() || m_protocol == TcpSocketFactory::GetTypeId()),
         "FusionCenter: Downlink is multicast or group, which needs a MulticastGroup and "
         "UDP");
+    const Address group = m_downlink == UNICAST ? Address() : m_multicast;
+    const std::string mistake = FindSocketMistake(GetNode(), m_protocol, {m_local, group});
+    NS_ABORT_MSG_IF(!mistake.empty(), "FusionCenter: " << mistake);
     NS_ABORT_MSG_IF(m_downlinkRate.GetBitRate() == 0, "FusionCenter: DownlinkRate is 0");
     NS_ABORT_MSG_IF(m_uplinkRate.GetBitRate() == 0, "FusionCenter: UplinkRate is 0");
     // Without a deadline (Time::Max) the sums with it must not overflow.

@@ -421,3 +421,22 @@ TEST(FederatedWifiHelper, ReadsFading)
         EXPECT_FALSE(FederatedWifiHelper::ReadFading(text, m)) << text;
     }
 }
+
+TEST_F(WifiCell, ScriptsThatForgetSomethingGetASentence)
+{
+    Begin({10}, "infrastructure");
+    EXPECT_DEATH(m_wifi->SetRateManager("ns3::NoSuchManager"),
+                 "'ns3::NoSuchManager' is no rate manager");
+    EXPECT_DEATH(m_wifi->SetRateManager("ns3::UniformFusion"),
+                 "'ns3::UniformFusion' is no rate manager");
+    EXPECT_DEATH(m_wifi->AssignStreams(1), "AssignStreams comes before Install");
+    EXPECT_DEATH(m_wifi->GetReceiver(), "GetReceiver comes before Install");
+    EXPECT_DEATH(m_wifi->Install(m_nodes, nullptr), "the node of the access point is null");
+    m_nodes.Get(0)->AggregateObject(m_places[0]);
+    const auto forgotten = CreateObject<Node>();
+    const std::string sentence = "FederatedWifiHelper: node " + std::to_string(forgotten->GetId()) +
+                                 " has no mobility model";
+    EXPECT_DEATH(m_wifi->Install(m_nodes, forgotten), sentence);
+    EXPECT_DEATH(m_wifi->Install(NodeContainer(m_nodes, NodeContainer(forgotten)), m_accessPoint),
+                 sentence);
+}

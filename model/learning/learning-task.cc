@@ -6,6 +6,7 @@
 #include "ns3/enum.h"
 #include "ns3/federated-compat.h"
 #include "ns3/pointer.h"
+#include "ns3/strategy-checker.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
@@ -58,7 +59,7 @@ LearningTask::GetTypeId()
                           "The model that is learned.",
                           StringValue("ns3::MlpModel"),
                           MakePointerAccessor(&LearningTask::SetModel, &LearningTask::GetModel),
-                          MakePointerChecker<LearningModel>())
+                          federated::MakeStrategyChecker<LearningModel>())
             .AddAttribute("Pixels",
                           "What a pixel value x means, when the first update or evaluation begins: "
                           "x/255 (unit), or (x/255 - 0.1307) / 0.3081 (standard).",
