@@ -41,6 +41,7 @@
 #include "ns3/federated-number.h"
 #include "ns3/federated-output-file.h"
 #include "ns3/federated-result-line.h"
+#include "ns3/federated-scenario-options.h"
 #include "ns3/federated-wifi-helper.h"
 #include "ns3/image-quality.h"
 #include "ns3/lenet-model.h"
@@ -199,10 +200,7 @@ Listen(const Setting& setting, const FederatedData& data, Row& row)
     federation.SetCenterAttribute("Participants", UintegerValue(setting.devices));
     federation.SetCenterAttribute("Rounds", UintegerValue(1));
     federation.SetCenterAttribute("EvaluationInterval", UintegerValue(0));
-    if (setting.encrypt)
-    {
-        federation.SetEncryptionKey("known to the federation only");
-    }
+    FederatedScenarioOptions::SetEncryption(federation, setting.encrypt);
     FederatedWifiHelper wifi;
     wifi.SetMcs(setting.mcs);
     wifi.SetFading(setting.fading);
@@ -386,7 +384,7 @@ main(int argc, char* argv[])
                  setting.sniffers,
                  1,
                  100);
-    cmd.AddFlag("encrypt", "Encrypt all messages", setting.encrypt);
+    FederatedScenarioOptions::AddEncryption(cmd, setting.encrypt);
     cmd.AddCount("devices", "Devices, all attacked", setting.devices, 1, 100);
     cmd.AddCount("nets", "Runs with other weights, images and fading", setting.nets, 1, 1000);
     cmd.AddChoice("local",

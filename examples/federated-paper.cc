@@ -61,6 +61,7 @@ main(int argc, char* argv[])
     cmd.AddCount("participants", "Devices selected in a round", options.participants, 2, 1000);
     cmd.AddCount(
         "threads", "Threads that train and evaluate, 0 for all cores", options.threads, 0, 1024);
+    FederatedScenarioOptions::AddEncryption(cmd, options.encrypt);
     cmd.AddData(options.data);
     cmd.AddOutput(options.output);
     cmd.ParseOrExit(argc, argv);

@@ -35,6 +35,7 @@
 #include "ns3/federated-number.h"
 #include "ns3/federated-port.h"
 #include "ns3/federated-quantizers.h"
+#include "ns3/federated-scenario-options.h"
 #include "ns3/federated-star-helper.h"
 #include "ns3/fixed-interval.h"
 #include "ns3/inet-socket-address.h"
@@ -73,6 +74,7 @@ main(int argc, char* argv[])
     std::string budgetOf = "basic";
     uint32_t evaluation = 1;
     uint32_t threads = 0;
+    bool encrypt = false;
     std::string data = "data/mnist";
     std::string output;
     FederatedCommandLine cmd(__FILE__, "Training at honest privacy budgets, over ideal links.");
@@ -100,6 +102,7 @@ main(int argc, char* argv[])
     cmd.AddChoice("budget-of", "Which epsilon", budgetOf, {"basic", "zcdp", "same-cell"});
     cmd.AddCount("evaluation", "Rounds from one evaluation to the next", evaluation, 1, 1000000);
     cmd.AddCount("threads", "Threads that train and evaluate, 0 for all cores", threads, 0, 1024);
+    FederatedScenarioOptions::AddEncryption(cmd, encrypt);
     cmd.AddData(data);
     cmd.AddOutput(output);
     cmd.ParseOrExit(argc, argv);
@@ -127,6 +130,7 @@ main(int argc, char* argv[])
 
     FederatedHelper federation;
     federation.SetAlgorithm("alg1"); // uniform weights, random devices
+    FederatedScenarioOptions::SetEncryption(federation, encrypt);
     federation.SetTaskAttribute(
         "Model", StringValue(model == "mlp" ? "ns3::MlpModel" : "ns3::LogisticModel[L2=0]"));
     federation.SetTaskAttribute("Threads", UintegerValue(threads));

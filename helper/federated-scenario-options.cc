@@ -53,6 +53,7 @@ FederatedScenarioOptions::AddFederation(FederatedCommandLine& cmd)
                   lossPolicy,
                   {"renormalise", "renormalize", "zero", "drop"});
     cmd.AddCount("threads", "Threads that train and evaluate, 0 for all cores", threads, 0, 1024);
+    AddEncryption(cmd, encrypt);
     cmd.AddData(data);
     cmd.AddOutput(output);
 }
@@ -63,6 +64,21 @@ FederatedScenarioOptions::AddPlaces(FederatedCommandLine& cmd)
     cmd.AddReal("radius", "Radius of the disc with the devices, in m", radius, 0.1, 100000);
     cmd.AddReal("speed", "Speed of the devices, in m/s", speed, 0, 1000);
     cmd.AddReal("exponent", "Exponent of the path loss", exponent, 1, 10);
+}
+
+void
+FederatedScenarioOptions::AddEncryption(FederatedCommandLine& cmd, bool& encrypt)
+{
+    cmd.AddFlag("encrypt", "Encrypt all messages", encrypt);
+}
+
+void
+FederatedScenarioOptions::SetEncryption(FederatedHelper& federation, bool encrypt)
+{
+    if (encrypt)
+    {
+        federation.SetEncryptionKey("known to the federation only");
+    }
 }
 
 bool
@@ -132,6 +148,7 @@ FederatedScenarioOptions::SetUp(FederatedHelper& federation, const FederatedComm
         text << "ns3::FixedLinkNoise[Sigmas=" << sigma1 << ',' << sigma2 << ']';
         noiseModel = text.str();
     }
+    SetEncryption(federation, encrypt);
     federation.SetTaskAttribute("Threads", UintegerValue(threads));
     federation.SetCenterAttribute("LinkNoise", StringValue(noiseModel));
     federation.SetCenterAttribute("BitBudget", StringValue(m_budget));

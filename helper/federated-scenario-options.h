@@ -56,6 +56,21 @@ class FederatedScenarioOptions
     void AddPlaces(FederatedCommandLine& cmd);
 
     /**
+     * Add --encrypt, also for examples that have no other of these options.
+     * @param cmd The command line.
+     * @param [in,out] encrypt Its default, and where the value goes.
+     */
+    static void AddEncryption(FederatedCommandLine& cmd, bool& encrypt);
+
+    /**
+     * Encrypt all messages of a federation if that was asked for. The key is a public text: what
+     * matters in a simulation is that messages are longer, and that listeners do not know it.
+     * @param federation The federation, before it is installed.
+     * @param encrypt Whether --encrypt was given.
+     */
+    static void SetEncryption(FederatedHelper& federation, bool encrypt);
+
+    /**
      * Check and convert the parsed options; exit with an error sentence if one is wrong.
      * @param cmd The command line.
      */
@@ -102,6 +117,7 @@ class FederatedScenarioOptions
     std::string budget = "measured";        //!< measured, or bits a coordinate.
     std::string lossPolicy = "renormalise"; //!< How lost coordinates are handled.
     uint32_t threads = 0;                   //!< For training and evaluation; 0: all cores.
+    bool encrypt = false;                   //!< Whether messages are encrypted.
     std::string data = "data/mnist";        //!< Where the data are.
     std::string output;                     //!< Start of the paths of files; empty: none.
 

@@ -9,6 +9,7 @@
 #include "ns3/federated-header.h"
 #include "ns3/federated-neighbors.h"
 #include "ns3/federated-port.h"
+#include "ns3/federated-scenario-options.h"
 #include "ns3/federated-star-helper.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
@@ -394,6 +395,30 @@ TEST_F(FederatedHelpers, RunOverHubsAndOverTcpWithTheSameResult)
     InstallInStar(2);
     Run();
     EXPECT_EQ(m_helper->GetCenter()->GetModel(), model);
+}
+
+TEST_F(FederatedHelpers, EncryptIfTheOptionSaysSo)
+{
+    for (const bool encrypt : {false, true})
+    {
+        Renew();
+        bool value = false;
+        FederatedCommandLine cmd("example.cc", "");
+        FederatedScenarioOptions::AddEncryption(cmd, value);
+        std::string program = "example";
+        std::string option = "--encrypt";
+        char* argv[] = {program.data(), option.data(), nullptr};
+        std::string error;
+        ASSERT_TRUE(cmd.Parse(encrypt ? 2 : 1, argv, error)) << error;
+        FederatedScenarioOptions::SetEncryption(*m_helper, value);
+        const auto applications = InstallInStar();
+        EXPECT_EQ(GetText(applications.Get(0), "EncryptionKey").empty(), !encrypt);
+        EXPECT_EQ(GetText(applications.Get(0), "EncryptionKey"),
+                  GetText(applications.Get(3), "EncryptionKey"));
+        const std::string result = Run();
+        EXPECT_NE(result.find(" rounds=3 "), std::string::npos) << result;
+        EXPECT_NE(result.find(" lost_fraction=0\n"), std::string::npos) << result;
+    }
 }
 
 TEST_F(FederatedHelpers, GiveEqualRunsEqualSeedsWhateverTheAlgorithmIs)
