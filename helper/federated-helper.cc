@@ -338,6 +338,30 @@ FederatedHelper::Apply(const Ptr<Object>& object, const Attributes& attributes)
     }
 }
 
+Ptr<const AttributeValue>
+FederatedHelper::FindValue(const TypeId& type,
+                           const Attributes& attributes,
+                           const std::string& name)
+{
+    TypeId::AttributeInformation information;
+    type.LookupAttributeByName(name, &information);
+    Ptr<const AttributeValue> value = information.initialValue;
+    for (const auto& [attribute, other] : attributes)
+    {
+        value = attribute == name ? other : value;
+    }
+    return information.checker->CreateValidValue(*value);
+}
+
+uint32_t
+FederatedHelper::GetFragmentSize() const
+{
+    const auto size = DynamicCast<const UintegerValue>(
+        FindValue(FusionCenter::GetTypeId(), m_centerAttributes, "FragmentSize"));
+    NS_ABORT_MSG_IF(!size, "FederatedHelper: FragmentSize of the center is no valid size");
+    return static_cast<uint32_t>(size->Get());
+}
+
 Ptr<LearningTask>
 FederatedHelper::GetTask() const
 {

@@ -161,6 +161,9 @@ class FederatedHelper
      */
     void SetTaskAttribute(const std::string& name, const AttributeValue& value);
 
+    /** @return FragmentSize of the center, as it is set so far. */
+    uint32_t GetFragmentSize() const;
+
     /** @return the task that center and devices share. */
     Ptr<LearningTask> GetTask() const;
 
@@ -325,6 +328,17 @@ class FederatedHelper
      * after MakeStrategies().
      */
     ObjectFactory MakeDeviceFactory() const;
+
+    /**
+     * @param type Of what.
+     * @param attributes Attributes that are set.
+     * @param name Name of an attribute of the type.
+     * @return the value that it will have: as it was set last, else its default; null if it was
+     * set to a value that it cannot have.
+     */
+    static Ptr<const AttributeValue> FindValue(const TypeId& type,
+                                               const Attributes& attributes,
+                                               const std::string& name);
 
     /**
      * @param [out] error On failure, one sentence that says what is wrong.

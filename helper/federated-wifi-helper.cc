@@ -179,9 +179,9 @@ FederatedWifiHelper::GetPhyRate(uint32_t mcs) const
 }
 
 double
-FederatedWifiHelper::GetGroupRate(uint32_t mcs) const
+FederatedWifiHelper::GetGroupRate(uint32_t mcs, uint32_t bytes) const
 {
-    return federated::WifiRadios::GetGroupRate(m_width, mcs);
+    return federated::WifiRadios::GetGroupRate(m_width, mcs, bytes);
 }
 
 void
@@ -284,7 +284,8 @@ FederatedWifiHelper::SetUp(FederatedHelper& federation)
     federation.SetJoinSpacing(spacing);
     federation.SetCenterAttribute("JoinTimeout", TimeValue(Seconds(10) + spacing * devices));
     // Below the rate of the radio, so that slots are not planned too early.
-    federation.SetCenterAttribute("DownlinkRate", rate(0.9 * GetGroupRate(m_downlinkMcs)));
+    const uint32_t bytes = federation.GetFragmentSize();
+    federation.SetCenterAttribute("DownlinkRate", rate(0.9 * GetGroupRate(m_downlinkMcs, bytes)));
     // An upper bound: the real rate is measured.
     federation.SetCenterAttribute("UplinkRate", rate(m_adhoc ? GetPhyRate(m_mcs) : 200e6));
     federation.SetCenterAttribute("MeasuredSlots", BooleanValue(true));

@@ -157,7 +157,7 @@ class FederatedWifiHelper
     /**
      * Adapt a federation to the cell, before it is installed: addresses and rates of messages,
      * lengths of slots, and the probe at the receiving radio. Attributes that are set later
-     * override these.
+     * override these; set FragmentSize of the center before, because its rate follows from it.
      * @param federation The federation, whose nodes are those given to Install(), in their order.
      */
     void SetUp(FederatedHelper& federation);
@@ -201,9 +201,10 @@ class FederatedWifiHelper
 
     /**
      * @param mcs An MCS.
-     * @return the rate at which a radio sends messages of 1400 bytes to a group, in bit/s.
+     * @param bytes Size of a message, as FragmentSize of the center sets it.
+     * @return the rate at which a radio sends such messages to a group, in bit/s.
      */
-    double GetGroupRate(uint32_t mcs) const;
+    double GetGroupRate(uint32_t mcs, uint32_t bytes = 1400) const;
 
     /**
      * Write captures of the receiving radio and of some devices.

@@ -129,9 +129,9 @@ WifiRadios::GetPhyRate(uint16_t width, uint32_t mcs)
 }
 
 double
-WifiRadios::GetGroupRate(uint16_t width, uint32_t mcs)
+WifiRadios::GetGroupRate(uint16_t width, uint32_t mcs, uint32_t bytes)
 {
-    const double message = 8 * 1400;
+    const double message = 8.0 * bytes;
     const double headers = 8 * (20 + 8 + 8 + 30);    // IPv4, UDP, LLC, MAC
     const double overhead = 40e-6 + 43e-6 + 67.5e-6; // preamble, AIFS, mean backoff
     return message / ((message + headers) / GetPhyRate(width, mcs) + overhead);

@@ -71,9 +71,10 @@ class WifiRadios
     /**
      * @param width Width of a channel in MHz.
      * @param mcs An MCS.
-     * @return the rate at which a radio sends messages of 1400 bytes to a group, in bit/s.
+     * @param bytes Size of a message, without the headers of UDP and below.
+     * @return the rate at which a radio sends such messages to a group, in bit/s of the messages.
      */
-    static double GetGroupRate(uint16_t width, uint32_t mcs);
+    static double GetGroupRate(uint16_t width, uint32_t mcs, uint32_t bytes);
 
   private:
     /** Set the attributes of every PHY. */

@@ -3,6 +3,7 @@
 #include "link-budget.h"
 
 #include "ns3/constant-position-mobility-model.h"
+#include "ns3/federated-header.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-scenario-options.h"
 #include "ns3/federated-wifi-helper.h"
@@ -34,6 +35,25 @@ double
 GetLinkBudget(double distance, double width)
 {
     return 16 - 46.6777 - EXPONENT * ToDb(distance) - GetNoise(width * 1e6, 7);
+}
+
+/** Note when a part of the model was sent. */
+void
+NoteModel(Time* last, Ptr<const Packet> packet)
+{
+    FederatedHeader header;
+    packet->PeekHeader(header);
+    if (header.type == FederatedHeader::MODEL)
+    {
+        *last = Simulator::Now();
+    }
+}
+
+/** Note how long after it was sent the model was received. */
+void
+NoteDelay(const Time* last, Time* longest, uint32_t, uint32_t, bool)
+{
+    *longest = std::max(*longest, Simulator::Now() - *last);
 }
 
 } // namespace
@@ -369,6 +389,30 @@ TEST_F(WifiCell, EqualRunsAreEqualAndOthersAreNot)
         }
         EXPECT_TRUE(texts[0] == texts[1]) << mode;
         EXPECT_FALSE(texts[0] == texts[2]) << mode;
+    }
+}
+
+TEST_F(WifiCell, TheCenterSendsTheModelNoFasterThanItsRadioWhateverTheSizeOfMessages)
+{
+    for (const uint32_t bytes : {300U, 1400U})
+    {
+        Begin({5, 10}, "adhoc");
+        m_federation->SetCenterAttribute("FragmentSize", UintegerValue(bytes));
+        m_federation->SetCenterAttribute("Rounds", UintegerValue(1));
+        Install();
+        Time last; // when the center sent the last fragment
+        Time longest;
+        m_federation->GetCenter()->TraceConnectWithoutContext("Tx",
+                                                              MakeBoundCallback(&NoteModel, &last));
+        for (const auto& device : m_federation->GetDevices())
+        {
+            device->TraceConnectWithoutContext("ModelReceived",
+                                               MakeBoundCallback(&NoteDelay, &last, &longest));
+        }
+        Simulator::Run();
+        ASSERT_EQ(m_records.size(), 1U);
+        EXPECT_GT(longest, Time(0));
+        EXPECT_LT(longest, MilliSeconds(5)) << "the model does not wait in the queue of the radio";
     }
 }
 
