@@ -349,6 +349,8 @@ TEST_F(EavesdropperCell, TwoWhoShareNotesHaveWhatEitherHas)
     third->ShareWith(first);
     first->ShareWith(third);
     Simulator::Run();
+    double together = 0;
+    double apart = 0;
     for (uint32_t device = 0; device < 3; ++device)
     {
         std::vector<float> values[3];
@@ -372,11 +374,15 @@ TEST_F(EavesdropperCell, TwoWhoShareNotesHaveWhatEitherHas)
         EXPECT_GT(gained, 0U);
         // The first was told what the third heard, and the third what the first did.
         EXPECT_EQ(first->GetRecord(device).updateFraction, third->GetRecord(device).updateFraction);
-        EXPECT_GT(third->GetRecord(device).updateFraction, alone->GetRecord(device).updateFraction);
+        together += third->GetRecord(device).updateFraction;
+        apart += alone->GetRecord(device).updateFraction;
         EXPECT_GE(notebook->GetRecord(device).frames, second->GetRecord(device).frames);
         EXPECT_GE(notebook->GetRecord(device).modelFraction,
                   second->GetRecord(device).modelFraction);
     }
+    // Of 84 fragments one receives about 0.72 and one of two 0.92, each with its own fading: a
+    // difference of 3.5 standard errors, which is not positive in one of 4000 seeds.
+    EXPECT_GT(together, apart);
     EXPECT_EQ(notebook->GetFrames(), 0U) << "it has no radio";
 }
 

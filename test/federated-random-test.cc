@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/federated-random.h"
+#include "ns3/federated-streams.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <vector>
 
 using namespace ns3;
 
@@ -111,4 +113,30 @@ TEST(FederatedRandom, ShuffleIsAPermutation)
     random.Shuffle(items);
     EXPECT_NE(items, before);
     EXPECT_EQ(std::set<uint32_t>(items.begin(), items.end()).size(), items.size());
+}
+
+TEST(FederatedStreams, OfDifferentPartsDoNotOverlap)
+{
+    struct Part
+    {
+        int64_t first;
+        int64_t streams; // of the largest scenario
+    };
+
+    using Streams = FederatedStreams;
+    const int64_t devices = 60000;
+    const std::vector<Part> parts{
+        {Streams::TOOL, 1},
+        {Streams::ERROR_MODEL, 1},
+        {Streams::POSITIONS, Streams::WALKS - Streams::POSITIONS},
+        {Streams::WALKS, 2000}, // 1000 devices
+        {Streams::WIFI_CELL, 100 * devices},
+        {Streams::FEDERATION, 1 + Streams::CENTER + Streams::DEVICE * devices},
+        {Streams::LISTENERS, Streams::LISTENER * devices},
+        {Streams::LTE_CELL, 100 * devices},
+    };
+    for (std::size_t i = 0; i + 1 < parts.size(); ++i)
+    {
+        EXPECT_LE(parts[i].first + parts[i].streams, parts[i + 1].first) << "part " << i;
+    }
 }

@@ -25,11 +25,12 @@ namespace ns3
    1,000,000,000          a federation (FEDERATION): its task            1
       + 1                   its center                                   CENTER, set aside
       + 1 + CENTER          its devices                                  DEVICE each
-   1,000,000,000          listeners of a wifi cell (LISTENERS)           LISTENER each
+   1,500,000,000          listeners of a wifi cell (LISTENERS)           LISTENER each
    2,000,000,000          an LTE cell (LTE_CELL)
    @endverbatim
  *
- * Everything else is drawn from FederatedRandom, whose one seed is the draw of the task.
+ * No two of these ranges overlap. Everything else is drawn from FederatedRandom, whose one seed is
+ the draw of the task.
  */
 struct FederatedStreams
 {
@@ -42,7 +43,7 @@ struct FederatedStreams
     static constexpr int64_t CENTER = 8;                 //!< Streams of a center, so that those of
                                                          //!< devices do not depend on its policy.
     static constexpr int64_t DEVICE = 2;                 //!< Streams of a device.
-    static constexpr int64_t LISTENERS = 1'000'000'000;  //!< Listeners of a wifi cell.
+    static constexpr int64_t LISTENERS = 1'500'000'000;  //!< Listeners of a wifi cell.
     static constexpr int64_t LISTENER = 100;             //!< Streams of a listener.
     static constexpr int64_t LTE_CELL = 2'000'000'000;   //!< An LTE cell.
 };
