@@ -289,20 +289,23 @@ void
 FederatedCommandLine::AddChoice(const std::string& name,
                                 const std::string& help,
                                 std::string& value,
-                                const std::vector<std::string>& choices)
+                                const std::vector<std::string>& choices,
+                                const std::map<std::string, std::string>& spellings)
 {
     std::string list;
     for (const std::string& choice : choices)
     {
         list += (list.empty() ? "" : ", ") + choice;
     }
-    const auto read = [&value, choices, list](const std::string& text) -> std::string
+    const auto read = [&value, choices, list, spellings](const std::string& text) -> std::string
     {
-        if (std::find(choices.begin(), choices.end(), text) == choices.end())
+        const auto spelling = spellings.find(text);
+        const std::string& word = spelling == spellings.end() ? text : spelling->second;
+        if (std::find(choices.begin(), choices.end(), word) == choices.end())
         {
             return "is none of " + list;
         }
-        value = text;
+        value = word;
         return "";
     };
     Add({name, value, false, false, read}, help + ", one of " + list);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -98,11 +99,13 @@ class FederatedCommandLine
      * @param help What it means; the words are added.
      * @param [in,out] value Its default, and where the value goes.
      * @param choices The words.
+     * @param spellings Other spellings, which are read as the words that they stand for.
      */
     void AddChoice(const std::string& name,
                    const std::string& help,
                    std::string& value,
-                   const std::vector<std::string>& choices);
+                   const std::vector<std::string>& choices,
+                   const std::map<std::string, std::string>& spellings = {});
 
     /**
      * Add a text.

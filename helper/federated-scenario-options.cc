@@ -51,7 +51,8 @@ FederatedScenarioOptions::AddFederation(FederatedCommandLine& cmd)
     cmd.AddChoice("loss-policy",
                   "How lost coordinates are handled",
                   lossPolicy,
-                  {"renormalise", "renormalize", "zero", "drop"});
+                  {"renormalize", "zero", "drop"},
+                  {{"renormalise", "renormalize"}});
     cmd.AddCount("threads", "Threads that train and evaluate, 0 for all cores", threads, 0, 1024);
     AddEncryption(cmd, encrypt);
     cmd.AddData(data);
@@ -152,8 +153,7 @@ FederatedScenarioOptions::SetUp(FederatedHelper& federation, const FederatedComm
     federation.SetTaskAttribute("Threads", UintegerValue(threads));
     federation.SetCenterAttribute("LinkNoise", StringValue(noiseModel));
     federation.SetCenterAttribute("BitBudget", StringValue(m_budget));
-    federation.SetCenterAttribute(
-        "LossPolicy", StringValue(lossPolicy == "renormalise" ? "renormalize" : lossPolicy));
+    federation.SetCenterAttribute("LossPolicy", StringValue(lossPolicy));
     federation.SetCenterAttribute("Participants", UintegerValue(participants));
     federation.SetCenterAttribute("Rounds", UintegerValue(rounds));
     federation.SetCenterAttribute("Deadline", TimeValue(deadline));

@@ -115,7 +115,7 @@ class FederatedScenarioOptions
     double sigma1 = 6.25e-4;                //!< Fixed noise of the first group.
     double sigma2 = 0.125;                  //!< Fixed noise of the others.
     std::string budget = "measured";        //!< measured, or bits a coordinate.
-    std::string lossPolicy = "renormalise"; //!< How lost coordinates are handled.
+    std::string lossPolicy = "renormalize"; //!< How lost coordinates are handled.
     uint32_t threads = 0;                   //!< For training and evaluation; 0: all cores.
     bool encrypt = false;                   //!< Whether messages are encrypted.
     std::string data = "data/mnist";        //!< Where the data are.

@@ -118,8 +118,14 @@ FusionCenter::GetTypeId()
                 "them share the weight, they count as zero, or the device is dropped.",
                 EnumValue(LOSS_RENORMALIZE),
                 compat::MakeEnumAccessor<LossPolicy>(&FusionCenter::m_lossPolicy),
-                MakeEnumChecker(
-                    LOSS_RENORMALIZE, "renormalize", LOSS_ZERO, "zero", LOSS_DROP, "drop"))
+                MakeEnumChecker(LOSS_RENORMALIZE,
+                                "renormalize",
+                                LOSS_ZERO,
+                                "zero",
+                                LOSS_DROP,
+                                "drop",
+                                LOSS_RENORMALIZE,
+                                "renormalise"))
             .AddAttribute("GroupBits",
                           "Resolution b of each group, in order, separated by commas.",
                           StringValue("2,4"),

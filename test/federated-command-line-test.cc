@@ -149,6 +149,35 @@ TEST_F(FederatedCommandLines, ReadsEveryKindOfOption)
     EXPECT_FALSE(m_pcap);
 }
 
+TEST_F(FederatedCommandLines, ReadsOtherSpellingsAsTheWordsThatTheyStandFor)
+{
+    std::string color = "gray";
+    m_commandLine.AddChoice("color", "Color", color, {"gray", "red"}, {{"grey", "gray"}});
+    EXPECT_EQ(Parse({"--color=red"}), "");
+    EXPECT_EQ(color, "red");
+    EXPECT_EQ(Parse({"--color=grey"}), "");
+    EXPECT_EQ(color, "gray");
+    EXPECT_EQ(Parse({"--color=Grey"}), "The value of --color=Grey is none of gray, red.");
+}
+
+TEST_F(FederatedCommandLines, ReadsTheLossPolicyInBothSpellings)
+{
+    FederatedScenarioOptions options;
+    FederatedCommandLine cmd("/somewhere/federated-test-example.cc", "Does nothing.");
+    options.data = GetFolder();
+    options.AddFederation(cmd);
+    EXPECT_EQ(options.lossPolicy, "renormalize");
+    for (std::string word : {"--loss-policy=renormalise", "--loss-policy=renormalize"})
+    {
+        options.lossPolicy = "zero";
+        std::string program = "program";
+        std::vector<char*> argv{program.data(), word.data()};
+        std::string error;
+        EXPECT_TRUE(cmd.Parse(2, argv.data(), error)) << error;
+        EXPECT_EQ(options.lossPolicy, "renormalize");
+    }
+}
+
 TEST_F(FederatedCommandLines, RefusesUnknownOptionsAndStrayWords)
 {
     EXPECT_EQ(Parse({"--round=5"}), "There is no option --round (--PrintHelp lists them).");

@@ -396,6 +396,19 @@ TEST_F(Federation, TheDeadlineEndsARoundAndSlowDevicesAreRecorded)
     }
 }
 
+TEST_F(Federation, TheLossPolicyHasTwoSpellings)
+{
+    Build(1);
+    for (const char* spelling : {"renormalize", "renormalise"})
+    {
+        center->SetAttribute("LossPolicy", StringValue("zero"));
+        center->SetAttribute("LossPolicy", StringValue(spelling));
+        StringValue text;
+        center->GetAttribute("LossPolicy", text);
+        EXPECT_EQ(text.Get(), "renormalize");
+    }
+}
+
 TEST_F(Federation, WhoMissesItsSlotMaySendUntilTheDeadline)
 {
     Build(2);
