@@ -195,7 +195,9 @@ FederatedDevice::GetTypeId()
                                              &FederatedDevice::GetPrivacyDelta),
                           MakeDoubleChecker<double>(1e-300, 0.5))
             .AddAttribute("TimePerSample",
-                          "Simulated seconds of training for one sample, drawn once a round.",
+                          "Simulated seconds of training for one sample, drawn once a round. "
+                          "Negative values count as 0; no training takes longer than a quarter of "
+                          "the simulator's time, 73 years at the default resolution.",
                           StringValue("ns3::ConstantRandomVariable[Constant=0.0001]"),
                           MakePointerAccessor(&FederatedDevice::m_timePerSample),
                           MakeStrategyChecker<RandomVariableStream>())
@@ -367,7 +369,11 @@ FederatedDevice::CheckPrivacyBudget(std::string& error) const
 Time
 FederatedDevice::DrawTrainingTime()
 {
-    return Seconds(std::max(0.0, m_timePerSample->GetValue()) * m_steps * m_batchSize);
+    const double seconds = m_timePerSample->GetValue() * m_steps * m_batchSize;
+    NS_ABORT_MSG_IF(std::isnan(seconds),
+                    "FederatedDevice: TimePerSample of device " << m_id << " is not a number");
+    const Time longest = Time::Max() / 4; // sums with it do not overflow
+    return seconds < longest.GetSeconds() ? Seconds(std::max(0.0, seconds)) : longest;
 }
 
 void

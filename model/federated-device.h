@@ -176,7 +176,7 @@ class FederatedDevice : public Application
      */
     uint64_t GetDropped(DropReason reason) const;
 
-    /** @return how long training takes in one round, drawn anew. */
+    /** @return how long training takes in one round, drawn anew; at most Time::Max() / 4. */
     Time DrawTrainingTime();
 
     /**

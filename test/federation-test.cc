@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -85,6 +86,15 @@ MakeLoss(double rate, int64_t stream)
     model->SetRate(rate);
     model->AssignStreams(stream);
     return model;
+}
+
+/** @return a random variable that always has one value; any value, unlike ns-3's constant. */
+Ptr<RandomVariableStream>
+MakeConstant(double value)
+{
+    auto variable = CreateObject<EmpiricalRandomVariable>();
+    variable->CDF(value, 1);
+    return variable;
 }
 
 void
@@ -394,6 +404,29 @@ TEST_F(Federation, TheDeadlineEndsARoundAndSlowDevicesAreRecorded)
         EXPECT_EQ(record.links[1].state, PARTICIPANT_NO_TIME);
         EXPECT_LE(record.end - record.start, MilliSeconds(500));
     }
+}
+
+TEST_F(Federation, TrainingWithoutEndMakesADeviceLate)
+{
+    for (const double seconds : {1e9, 1e300, std::numeric_limits<double>::infinity()})
+    {
+        Build(3);
+        apps[1]->SetAttribute("TimePerSample", PointerValue(MakeConstant(seconds)));
+        const Time drawn = apps[1]->DrawTrainingTime();
+        EXPECT_EQ(drawn, Time::Max() / 4) << seconds;
+        Run();
+        ASSERT_EQ(rounds.size(), 3U);
+        for (const RoundRecord& record : rounds)
+        {
+            EXPECT_EQ(record.received, 2U);
+            EXPECT_EQ(record.links[1].state, PARTICIPANT_NO_TIME);
+            EXPECT_LE(record.end - record.start, Seconds(10)) << "the deadline";
+        }
+    }
+    apps[1]->SetAttribute("TimePerSample", PointerValue(MakeConstant(-1)));
+    EXPECT_EQ(apps[1]->DrawTrainingTime(), Time(0));
+    apps[1]->SetAttribute("TimePerSample", PointerValue(MakeConstant(1e7)));
+    EXPECT_EQ(apps[1]->DrawTrainingTime(), Seconds(1e9)) << "ten steps of ten samples";
 }
 
 TEST_F(Federation, TheLossPolicyHasTwoSpellings)
@@ -833,4 +866,11 @@ TEST_F(FederationDeathTest, FewerParticipantsThanGroupsStopTheScriptWithASentenc
     Build(4);
     center->SetAttribute("Participants", UintegerValue(1));
     EXPECT_DEATH(Run(), "Participants is 1, but each of the 2 groups");
+}
+
+TEST_F(FederationDeathTest, ATrainingTimeThatIsNotANumberStopsTheScriptWithASentence)
+{
+    Build(2);
+    apps[1]->SetAttribute("TimePerSample", PointerValue(MakeConstant(std::nan(""))));
+    EXPECT_DEATH(Run(), "TimePerSample of device 1 is not a number");
 }
