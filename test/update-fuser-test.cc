@@ -280,6 +280,24 @@ TEST(UpdateFuser, GivesLinksOfUnknownSnrTheMeanNoiseOfTheirGroup)
     EXPECT_EQ(fused.devices[3].weight, 1);
 }
 
+TEST(UpdateFuser, OneDeadLinkDoesNotSilenceLinksOfUnknownSnr)
+{
+    Fusion fusion;
+    fusion.SetNoise(CreateObject<SnrLinkNoise>());
+    fusion.model = {0, 0};
+    fusion.Add(0, {1, 1}, UNKNOWN);
+    fusion.Add(0, {1, 1}, 0);  // infinite noise
+    fusion.Add(0, {1, 1}, 10); // 0.1
+    FusedModel fused = fusion.Fuse();
+    EXPECT_NEAR(fused.devices[0].weight, 0.5, 1e-12) << "the mean of its group is 0.1";
+    EXPECT_EQ(fused.devices[1].weight, 0);
+    EXPECT_NEAR(fused.devices[2].weight, 0.5, 1e-12);
+    // Only dead links are known in the group: no noise is assumed.
+    fusion.inputs.pop_back();
+    fused = fusion.Fuse();
+    EXPECT_EQ(fused.devices[0].weight, 1);
+}
+
 TEST(UpdateFuser, WeighsTheMeanOfAGroupByCoordinates)
 {
     Fusion fusion;

@@ -149,11 +149,13 @@ UpdateFuser::FillUnknownNoise(std::vector<Usable>& usable) const
             if (std::isnan(range.sigma2))
             {
                 isMissing = true;
-                continue;
             }
-            const auto count = static_cast<double>(range.end - range.begin);
-            group.sum += range.sigma2 * count;
-            group.count += count;
+            else if (std::isfinite(range.sigma2)) // one dead link says nothing about the others
+            {
+                const auto count = static_cast<double>(range.end - range.begin);
+                group.sum += range.sigma2 * count;
+                group.count += count;
+            }
         }
     }
     if (!isMissing)

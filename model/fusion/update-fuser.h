@@ -118,7 +118,7 @@ class UpdateFuser
     void SetNoiseBySnr(const FuserInput& input, DeliveredUpdate& update, FusedDevice& fused) const;
 
     /**
-     * Links of unknown noise get the mean of their group, else no noise.
+     * Links of unknown noise get the mean of the finite noises of their group, else no noise.
      * @param [in,out] usable The updates.
      */
     void FillUnknownNoise(std::vector<Usable>& usable) const;
