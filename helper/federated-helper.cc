@@ -401,7 +401,7 @@ FederatedHelper::Check(std::string& error)
 {
     if (m_checked)
     {
-        return CheckPrivacyBudgets(error);
+        return CheckStrategies(error) && CheckPrivacyBudgets(error);
     }
     std::ostringstream text;
     const Profile* profile = Find(PROFILES, m_profile);
@@ -452,7 +452,41 @@ FederatedHelper::Check(std::string& error)
     m_task->SetPartition(m_partition, sizes);
     m_task->AssignStreams(m_stream);
     m_checked = m_task->Prepare(error);
-    return m_checked && CheckPrivacyBudgets(error);
+    return m_checked && CheckStrategies(error) && CheckPrivacyBudgets(error);
+}
+
+bool
+FederatedHelper::CheckStrategies(std::string& error)
+{
+    MakeStrategies();
+    Attributes attributes{{"Quantizer", Create<PointerValue>(m_quantizer)},
+                          {"IntervalRule", Create<PointerValue>(m_interval)}};
+    attributes.insert(attributes.end(), m_deviceAttributes.begin(), m_deviceAttributes.end());
+    const auto find = [&attributes](const std::string& name)
+    {
+        return DynamicCast<const PointerValue>(
+            FindValue(FederatedDevice::GetTypeId(), attributes, name));
+    };
+    // A text makes a new object, which stands for those that the devices will have.
+    const auto quantizer = find("Quantizer");
+    const auto interval = find("IntervalRule");
+    if (!quantizer || !interval || !quantizer->GetObject() || !interval->GetObject())
+    {
+        return true; // devices that are not complete abort when they start
+    }
+    UpdateSettings settings;
+    settings.quantizer = PeekPointer(quantizer->Get<Quantizer>());
+    settings.intervalRule = PeekPointer(interval->Get<IntervalRule>());
+    for (std::size_t i = 0; i < m_groups.size(); ++i)
+    {
+        settings.bits = m_groups[i].bits;
+        if (!CheckUpdateSettings(settings, error))
+        {
+            error = "Group " + std::to_string(i) + ": " + error;
+            return false;
+        }
+    }
+    return true;
 }
 
 bool
@@ -469,7 +503,6 @@ FederatedHelper::CheckPrivacyBudgets(std::string& error)
     {
         return true;
     }
-    MakeStrategies();
     ObjectFactory factory = MakeDeviceFactory();
     for (const Group& group : m_groups)
     {

@@ -341,6 +341,14 @@ class FederatedHelper
                                                const std::string& name);
 
     /**
+     * Make the strategies, and check them.
+     * @param [out] error On failure, one sentence that says what is wrong.
+     * @return whether quantizer and interval rule of the devices can be used with their bits.
+     */
+    bool CheckStrategies(std::string& error);
+
+    /**
+     * After MakeStrategies().
      * @param [out] error On failure, one sentence that says what is wrong.
      * @return whether the devices have the epsilon that their privacy budget limits, if they have
      * a budget.

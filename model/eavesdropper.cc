@@ -176,6 +176,9 @@ Eavesdropper::StartApplication()
     NS_LOG_FUNCTION(this);
     NS_ABORT_MSG_IF(m_dimension == 0, "Eavesdropper: Dimension is not set");
     NS_ABORT_MSG_IF(!m_quantizer, "Eavesdropper: Quantizer is not set");
+    std::string error;
+    NS_ABORT_MSG_IF(m_bits > 0 && !m_quantizer->Check(m_bits, error),
+                    "Eavesdropper: Bits is " << m_bits << ": " << error);
     for (uint32_t i = 0; i < GetNode()->GetNDevices() && !m_phy; ++i)
     {
         if (const auto device = DynamicCast<WifiNetDevice>(GetNode()->GetDevice(i)))
@@ -386,12 +389,17 @@ Eavesdropper::Use(const uint8_t* message, std::size_t size, double snr)
         }
         return GetDropReason(m_model->Accept(m_header, payload));
     }
+    const bool isGrant = m_header.type == FederatedHeader::GRANT;
+    if (isGrant && m_quantizer && !m_quantizer->Supports(m_header.bits))
+    {
+        return DROP_INVALID;
+    }
     Capture* capture = FindCapture(m_header.device);
     if (!capture)
     {
         return DROP_UNSELECTED;
     }
-    if (m_header.type == FederatedHeader::GRANT)
+    if (isGrant)
     {
         capture->bits = m_header.bits;
     }
@@ -529,8 +537,7 @@ Eavesdropper::GetUpdate(uint32_t device,
     unsigned bits = std::min(capture.wireBits, unsigned{Quantizer::MAX_BITS});
     bits = capture.bits > 0 ? capture.bits : m_bits > 0 ? m_bits : bits;
     DeliveredUpdate delivered;
-    if (bits > Quantizer::MAX_BITS || m_quantizer->GetWireBits(bits) != capture.wireBits ||
-        !DescribeUpdate(capture.update->GetPacked(), *m_quantizer, bits, delivered))
+    if (!DescribeUpdate(capture.update->GetPacked(), *m_quantizer, bits, delivered))
     {
         return false;
     }

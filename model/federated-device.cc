@@ -432,6 +432,8 @@ FederatedDevice::StartApplication()
         FindSocketMistake(GetNode(), m_protocol, {m_remote, m_local, m_uplinkGroup, m_multicast});
     NS_ABORT_MSG_IF(!mistake.empty(), "FederatedDevice: device " << m_id << ": " << mistake);
     std::string error;
+    NS_ABORT_MSG_IF(!CheckUpdateSettings(GetSettings(m_bits), error),
+                    "FederatedDevice: device " << m_id << ": " << error);
     NS_ABORT_MSG_IF(!CheckPrivacyBudget(error), "FederatedDevice: " << error);
     if (m_isTrainingLocal)
     {
@@ -517,8 +519,9 @@ FederatedDevice::CheckGrant(const FederatedHeader& header) const
     const bool hasCoins =
         m_lastStream < std::numeric_limits<uint32_t>::max() &&
         (header.round <= m_lastStream || header.round - m_lastStream <= MAX_ROUND_STEP);
-    return header.coordinates == dimension && header.bits >= 1 && header.bits <= m_bits &&
-                   header.fragments >= 1 && header.fragments <= dimension && hasCoins
+    return header.coordinates == dimension && header.bits <= m_bits &&
+                   m_quantizer->Supports(header.bits) && header.fragments >= 1 &&
+                   header.fragments <= dimension && hasCoins
                ? std::nullopt
                : std::make_optional(DROP_INVALID);
 }

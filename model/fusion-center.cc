@@ -386,6 +386,13 @@ FusionCenter::CheckAttributes()
                                                    << "', not a list of numbers from 1 to "
                                                    << Quantizer::MAX_BITS);
     NS_ABORT_MSG_IF(m_bits.empty(), "FusionCenter: GroupBits is empty");
+    std::string error;
+    for (unsigned bits : m_bits)
+    {
+        NS_ABORT_MSG_IF(!m_quantizer->Check(bits, error),
+                        "FusionCenter: GroupBits is '" << m_groupBits << "': " << error);
+    }
+    NS_ABORT_MSG_IF(m_interval && !m_interval->Check(error), "FusionCenter: " << error);
     NS_ABORT_MSG_IF(m_participants < m_bits.size(),
                     "FusionCenter: Participants is "
                         << m_participants << ", but each of the " << m_bits.size()

@@ -13,6 +13,7 @@
 #include "ns3/identity-quantizer.h"
 #include "ns3/image-quality.h"
 #include "ns3/lenet-model.h"
+#include "ns3/message-bodies.h"
 #include "ns3/object-factory.h"
 #include "ns3/pointer.h"
 #include "ns3/random-variable-stream.h"
@@ -529,6 +530,11 @@ class Listener : public testing::Test
         {
             header.intervals = {{header.first, header.first + D / 4, -value, value}};
         }
+        return MakeMessage(header, payload);
+    }
+
+    static Bytes MakeMessage(FederatedHeader header, const Bytes& payload)
+    {
         header.Seal(payload.data(), payload.size());
         Bytes message(header.GetSize());
         header.Write(message.data());
@@ -719,6 +725,42 @@ TEST_F(Listener, TakesAnyBytes)
     EXPECT_LE(m_listener->GetBufferedBytes(), 4 * D * 1002U);
 }
 
+TEST_F(Listener, DropsAGrantOfBitsThatTheQuantizerDoesNotHave)
+{
+    m_quantizer = ObjectFactory("ns3::RandomCoordinatesQuantizer").Create<Quantizer>();
+    for (const uint8_t bits : {0, 1, 2, 3, 200})
+    {
+        SCOPED_TRACE(unsigned{bits});
+        m_listener = Make();
+        FederatedHeader header;
+        header.type = FederatedHeader::UPDATE;
+        header.round = 1;
+        header.device = 5;
+        header.fragments = 1;
+        header.coordinates = D;
+        header.bits = 2;
+        header.intervals = {{0, D, -1, 1}};
+        Hear(MakeFrame(MakePacket(MakeMessage(header, Bytes(D / 4)))));
+        header.type = FederatedHeader::GRANT;
+        header.bits = bits;
+        header.intervals.clear();
+        Hear(MakeFrame(MakePacket(MakeMessage(header, Bytes(GrantBody::SIZE)))));
+        EXPECT_EQ(GetDropped(), bits == 2 ? 0U : 1U);
+        std::vector<float> update;
+        std::vector<bool> captured;
+        EXPECT_TRUE(m_listener->GetUpdate(5, update, captured)) << "with the bits on the wire";
+        EXPECT_EQ(Count(captured), D);
+        // A setting of the user that the quantizer does not have.
+        m_listener = Make();
+        m_listener->SetAttribute("Bits", UintegerValue(4));
+        header.type = FederatedHeader::UPDATE;
+        header.bits = 2;
+        header.intervals = {{0, D, -1, 1}};
+        Hear(MakeFrame(MakePacket(MakeMessage(header, Bytes(D / 4)))));
+        EXPECT_FALSE(m_listener->GetUpdate(5, update, captured));
+    }
+}
+
 TEST_F(Listener, KeepsOneRoundAndTheModel)
 {
     std::vector<float> model;
@@ -781,6 +823,15 @@ TEST_F(ListenerDeathTest, MisuseStopsTheScriptWithASentence)
                      "not a list of devices");
     }
     EXPECT_DEATH(m_listener->SetModel(std::vector<float>(3)), "a model of 3 coordinates");
+    {
+        const auto other = ObjectFactory("ns3::RandomizedResponseQuantizer").Create<Quantizer>();
+        const auto listener = Make();
+        listener->SetAttribute("Quantizer", PointerValue(other));
+        listener->SetAttribute("Bits", UintegerValue(3));
+        CreateObject<Node>()->AddApplication(listener);
+        EXPECT_DEATH(Simulator::Run(), "Bits is 3: ns3::RandomizedResponseQuantizer has no");
+        Simulator::Destroy();
+    }
     EXPECT_DEATH(m_listener->ShareWith(m_listener), "shares with itself");
     const auto node = CreateObject<Node>();
     node->AddApplication(m_listener);

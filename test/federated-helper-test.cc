@@ -312,6 +312,39 @@ TEST_F(FederatedHelpers, SayWhatDoesNotFit)
     EXPECT_EQ(Check(), "The federation has no group of devices.");
 }
 
+TEST_F(FederatedHelpers, SayWhichStrategiesOfDevicesCannotBeUsed)
+{
+    const auto make = [](const std::string& name)
+    { return ObjectFactory(name).Create<Quantizer>(); };
+    m_helper->SetQuantizer(make("ns3::RandomCoordinatesQuantizer"));
+    EXPECT_EQ(Check(),
+              "Group 1: ns3::RandomCoordinatesQuantizer has no resolution of 4 bits, only of 2.");
+    m_helper->SetDeviceAttribute("Quantizer", StringValue("ns3::UnbiasedStochasticQuantizer"));
+    EXPECT_EQ(Check(), "") << "the center says so when it starts";
+    m_helper->SetDeviceAttribute("Quantizer",
+                                 PointerValue(make("ns3::RandomizedResponseQuantizer")));
+    EXPECT_EQ(Check(),
+              "Group 0: ns3::RandomizedResponseQuantizer has no resolution of 2 bits, only of 1.");
+
+    Renew();
+    m_helper->SetDeviceAttribute("IntervalRule", StringValue("ns3::FixedInterval[Low=2|High=1]"));
+    EXPECT_EQ(Check(), "Group 0: FixedInterval: Low is 2, not below High, 1.");
+    m_helper->SetDeviceAttribute("IntervalRule", StringValue("ns3::MaxAbsInterval"));
+    EXPECT_EQ(Check(), "");
+
+    m_helper = std::make_unique<FederatedHelper>();
+    m_helper->AddGroup(m_fine, 1);
+    m_helper->SetData(FederatedData::MakeSynthetic(1, 120, 60, 6, 6, 4));
+    const auto quantizer = make("ns3::RandomizedResponseQuantizer");
+    quantizer->SetAttribute("Epsilon", DoubleValue(1e-12));
+    m_helper->SetQuantizer(quantizer);
+    EXPECT_EQ(Check(), "");
+    quantizer->SetAttribute("Decoder", StringValue("unbiased"));
+    EXPECT_EQ(Check(),
+              "Group 0: RandomizedResponseQuantizer: Epsilon is so small that the coin is fair, "
+              "which no decoder makes unbiased; choose a larger one, or Decoder=bayes.");
+}
+
 TEST_F(FederatedHelpers, RefuseABudgetOfAnEpsilonThatNobodyHas)
 {
     EXPECT_EQ(Check(), "");

@@ -21,6 +21,7 @@
 #include <limits>
 #include <list>
 #include <numeric>
+#include <string>
 
 using namespace ns3;
 using namespace ns3::federated;
@@ -165,6 +166,20 @@ TEST(FusionRules, WithoutAReportTheExactRuleTakesTheCell)
     const double none = std::numeric_limits<double>::quiet_NaN();
     EXPECT_TRUE(rule->GetWeights({{2, none, 3, 0}, {2, 1, 9, 0}}, weights));
     EXPECT_NEAR(weights[1], 0.75, 1e-12);
+}
+
+TEST(UpdateFusionDeathTest, LevelsWithoutAnIntervalStopTheScriptWithASentence)
+{
+    FederatedRandom random(3);
+    TestUpdate one(5, 4, 100, random);
+    one.Deliver(0, 100, 0);
+    one.update.intervals.clear();
+    std::vector<float> model(100);
+    const auto rule = CreateObject<UniformFusion>();
+    const std::string sentence = "device 5 has levels without an interval";
+    EXPECT_DEATH(FuseUpdates(*rule, LOSS_RENORMALIZE, {one.update}, model.data(), 100), sentence);
+    EXPECT_DEATH(DecodeUpdate(one.update, model.data()), sentence);
+    EXPECT_DEATH(GetMeanSquare(one.update, one.update.ranges[0]), sentence);
 }
 
 TEST(UpdateFusion, EqualsTheSumCoordinateByCoordinateUnderAnyLoss)

@@ -356,6 +356,39 @@ TEST_F(HostileFederation, ADeviceGivesNoMorePrecisionThanItHas)
     }
 }
 
+TEST_F(HostileFederation, AGrantOfBitsThatTheQuantizerDoesNotHaveIsDropped)
+{
+    for (const uint8_t bits : {0, 1, 2})
+    {
+        Build(1); // the device has 2 bits
+        SetForDevices("Quantizer", StringValue("ns3::RandomCoordinatesQuantizer"));
+        center->SetStartTime(Hours(1));
+        GreedyCenter impostor(nodes.Get(0), PORT, bits);
+        Simulator::Stop(Seconds(1));
+        Simulator::Run();
+        EXPECT_EQ(apps[0]->HasJoined(), bits == 2);
+        EXPECT_EQ(apps[0]->GetDropped(DROP_INVALID) > 0, bits != 2);
+    }
+}
+
+using HostileFederationDeathTest = HostileFederation;
+
+TEST_F(HostileFederationDeathTest, SettingsThatTheQuantizerDoesNotHaveStopTheScriptWithASentence)
+{
+    Build(2);
+    SetForDevices("Quantizer", StringValue("ns3::RandomCoordinatesQuantizer"));
+    EXPECT_DEATH(Run(), "device 1: ns3::RandomCoordinatesQuantizer has no resolution of 4 bits");
+    Build(2);
+    center->SetAttribute("Quantizer", StringValue("ns3::RandomizedResponseQuantizer"));
+    EXPECT_DEATH(Run(), "GroupBits is '2,4': ns3::RandomizedResponseQuantizer has no resolution");
+    Build(2);
+    SetForDevices("IntervalRule", StringValue("ns3::FixedInterval[Low=1]"));
+    EXPECT_DEATH(Run(), "device 0: FixedInterval: Low is 1, not below High, 0.01");
+    Build(2);
+    center->SetAttribute("IntervalRule", StringValue("ns3::FixedInterval[High=-1]"));
+    EXPECT_DEATH(Run(), "FusionCenter: FixedInterval: Low is -0.01, not below High, -1");
+}
+
 TEST_F(HostileFederation, ADeviceOfAnotherPrecisionThanItsGroupIsTurnedAway)
 {
     Build(2);

@@ -16,6 +16,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 using namespace ns3;
@@ -264,6 +265,61 @@ TEST(Quantizers, MeasuredErrorEqualsTheClosedFormClampingIncluded)
         const auto response = MakeQuantizer<RandomizedResponseQuantizer>(1);
         response->SetAttribute("Decoder", StringValue(decoder));
         ExpectDistortionAsMeasured(*response, 1);
+    }
+}
+
+TEST(Quantizers, SayWhichResolutionsTheyHave)
+{
+    struct Case
+    {
+        const char* name;
+        unsigned least;
+        unsigned most;
+    };
+
+    for (const Case& one : {Case{"ns3::DpStochasticQuantizer", 1, 16},
+                            Case{"ns3::UnbiasedStochasticQuantizer", 1, 16},
+                            Case{"ns3::LaplaceQuantizer", 1, 16},
+                            Case{"ns3::IdentityQuantizer", 1, 16},
+                            Case{"ns3::OptimalDpQuantizer", 1, 16},
+                            Case{"ns3::RandomizedResponseQuantizer", 1, 1},
+                            Case{"ns3::RandomCoordinatesQuantizer", 2, 2}})
+    {
+        SCOPED_TRACE(one.name);
+        const auto quantizer = ObjectFactory(one.name).Create<Quantizer>();
+        for (const unsigned bits : {0U, 1U, 2U, 3U, 8U, 16U, 17U, 32U, 255U, 0xffffffffU})
+        {
+            std::string error;
+            const bool isSupported = bits >= one.least && bits <= one.most;
+            EXPECT_EQ(quantizer->Supports(bits), isSupported) << bits;
+            EXPECT_EQ(quantizer->Check(bits, error), isSupported) << bits;
+            EXPECT_EQ(error.empty(), isSupported);
+        }
+    }
+    std::string error;
+    const auto quantizer = ObjectFactory("ns3::RandomCoordinatesQuantizer").Create<Quantizer>();
+    quantizer->Check(1, error);
+    EXPECT_EQ(error, "ns3::RandomCoordinatesQuantizer has no resolution of 1 bits, only of 2.");
+}
+
+TEST(Quantizers, SayThatAFairCoinHasNoUnbiasedDecoder)
+{
+    for (const std::string name : {"RandomizedResponseQuantizer", "RandomCoordinatesQuantizer"})
+    {
+        const auto quantizer = ObjectFactory("ns3::" + name).Create<Quantizer>();
+        const unsigned bits = quantizer->Supports(1) ? 1 : 2;
+        std::string error;
+        for (const char* decoder : {"bayes", "unbiased", "gain:2"})
+        {
+            quantizer->SetAttribute("Decoder", StringValue(decoder));
+            quantizer->SetAttribute("Epsilon", DoubleValue(1e-6));
+            EXPECT_TRUE(quantizer->Check(bits, error)) << decoder;
+            quantizer->SetAttribute("Epsilon", DoubleValue(1e-12));
+            EXPECT_EQ(quantizer->Check(bits, error), std::string(decoder) != "unbiased");
+        }
+        EXPECT_EQ(error,
+                  name + ": Epsilon is so small that the coin is fair, which no decoder makes "
+                         "unbiased; choose a larger one, or Decoder=bayes.");
     }
 }
 

@@ -375,6 +375,35 @@ TEST(UpdateFuser, DoesNotCountUpdatesThatCannotBeDecoded)
     EXPECT_FALSE(fused.overflowed);
 }
 
+TEST(UpdateFuser, DoesNotCountLevelsThatTheQuantizerDoesNotHaveOrThatHaveNoInterval)
+{
+    Fusion fusion;
+    fusion.SetQuantizer(CreateObject<RandomizedResponseQuantizer>());
+    fusion.model = std::vector<float>(8);
+    const std::vector<uint8_t> payload(16);
+    FuserInput good;
+    good.bits = 1;
+    good.packed = {8, 1, payload.data(), {{0, 8}}, {{0, 8, -1, 1}}};
+    for (const unsigned bits : {0U, 2U, 16U, 17U})
+    {
+        FuserInput input = good;
+        input.bits = bits;
+        fusion.inputs.push_back(input);
+    }
+    FuserInput finer = good; // more bits on the wire than its resolution has
+    finer.packed.wireBits = 2;
+    fusion.inputs.push_back(finer);
+    FuserInput nowhere = good;
+    nowhere.packed.intervals.clear();
+    fusion.inputs.push_back(nowhere);
+    good.device = 99;
+    fusion.inputs.push_back(good);
+    const FusedModel fused = fusion.Fuse();
+    EXPECT_FALSE(fused.skipped);
+    ASSERT_EQ(fused.devices.size(), 1U);
+    EXPECT_EQ(fused.devices[0].device, 99U);
+}
+
 TEST(UpdateFuser, SkipsTheRoundIfTheModelOverflows)
 {
     struct Case

@@ -138,6 +138,21 @@ TEST(Intervals, OnlyTheFixedOneIsPublic)
     EXPECT_TRUE(CreateObject<MinMaxInterval>()->IsDataDependent());
 }
 
+TEST(Intervals, WithoutALowerEndBelowTheUpperOneAreFoundBeforeTheyAreUsed)
+{
+    const auto fixed = CreateObject<FixedInterval>();
+    std::string error;
+    EXPECT_TRUE(fixed->Check(error));
+    EXPECT_TRUE(CreateObject<MaxAbsInterval>()->Check(error));
+    for (const double high : {-0.5, -2.0})
+    {
+        fixed->SetAttribute("Low", DoubleValue(-0.5));
+        fixed->SetAttribute("High", DoubleValue(high));
+        EXPECT_FALSE(fixed->Check(error));
+    }
+    EXPECT_EQ(error, "FixedInterval: Low is -0.5, not below High, -2.");
+}
+
 TEST(Intervals, GiveThePrivacyContextOfTheirDevice)
 {
     const auto fixed =

@@ -92,6 +92,18 @@ AddBlock(const Share& share, std::size_t begin, std::size_t count, float* sums)
     }
 }
 
+/** Abort if the levels of an update cannot be decoded. */
+void
+CheckLevels(const DeliveredUpdate& update)
+{
+    NS_ABORT_MSG_IF(update.intervals.empty() && update.wireBits != Quantizer::FLOAT_BITS,
+                    "FuseUpdates: device " << update.device << " has levels without an interval");
+    NS_ABORT_MSG_IF(
+        !update.positions.empty() && update.positions.size() != std::size_t{1} << update.wireBits,
+        "FuseUpdates: device " << update.device << " has " << update.positions.size()
+                               << " positions of levels with " << update.wireBits << " bits");
+}
+
 /** @return all coordinates at which the set of deliverers, their noise or an interval may change.
  */
 std::vector<std::size_t>
@@ -100,12 +112,7 @@ GetCuts(const std::vector<Cursor>& cursors, std::size_t dimension)
     std::vector<std::size_t> cuts{0, dimension};
     for (const auto& cursor : cursors)
     {
-        const std::vector<float>& positions = cursor.update->positions;
-        NS_ABORT_MSG_IF(!positions.empty() && positions.size() != std::size_t{1}
-                                                                      << cursor.update->wireBits,
-                        "FuseUpdates: device " << cursor.update->device << " has "
-                                               << positions.size() << " positions of levels with "
-                                               << cursor.update->wireBits << " bits");
+        CheckLevels(*cursor.update);
         std::size_t last = 0;
         for (const auto& range : cursor.update->ranges)
         {
@@ -280,6 +287,12 @@ DescribeUpdate(const PackedUpdate& packed,
                unsigned bits,
                DeliveredUpdate& update)
 {
+    const bool isFloats = packed.wireBits == Quantizer::FLOAT_BITS;
+    if (!quantizer.Supports(bits) || quantizer.GetWireBits(bits) != packed.wireBits ||
+        (packed.intervals.empty() && !isFloats))
+    {
+        return false;
+    }
     update.bits = bits;
     update.wireBits = packed.wireBits;
     update.positions = quantizer.GetLevelPositions(bits);
@@ -295,7 +308,7 @@ DescribeUpdate(const PackedUpdate& packed,
         covered += count;
         cellSum += static_cast<double>(count) *
                    quantizer.GetCellDistortion(interval.low, interval.high, bits, packed.dimension);
-        if (packed.wireBits == Quantizer::FLOAT_BITS)
+        if (isFloats)
         {
             continue; // floats need no interval to be decoded
         }
@@ -333,6 +346,7 @@ DescribeUpdate(const PackedUpdate& packed,
 void
 DecodeUpdate(const DeliveredUpdate& update, float* values)
 {
+    CheckLevels(update);
     Cursor cursor{&update, 0};
     for (const DeliveredRange& range : update.ranges)
     {
@@ -354,6 +368,7 @@ DecodeUpdate(const DeliveredUpdate& update, float* values)
 double
 GetMeanSquare(const DeliveredUpdate& update, const DeliveredRange& range)
 {
+    CheckLevels(update);
     double sum = 0;
     const std::size_t count = range.end - range.begin;
     if (update.wireBits == Quantizer::FLOAT_BITS)

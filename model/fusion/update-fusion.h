@@ -88,10 +88,11 @@ struct FusionResult
  * ranges are not changed.
  * @param packed The received coordinates; its payload must outlive the result.
  * @param quantizer Quantizer of the device.
- * @param bits Resolution of the device, 1 to 16 (its bits on the wire may be 32).
- * @param [in,out] update All but device is set.
- * @return false if nothing was received, or if the decoder stretches an interval beyond what a
- * float holds: the update cannot be used.
+ * @param bits Resolution of the device, any number (its bits on the wire may be 32).
+ * @param [in,out] update All but device and samples is set.
+ * @return false if the update cannot be used: nothing was received, the quantizer does not support
+ * the resolution or sends other bits on the wire, levels have no interval, or the decoder stretches
+ * an interval beyond what a float holds.
  */
 [[nodiscard]] bool DescribeUpdate(const PackedUpdate& packed,
                                   const Quantizer& quantizer,

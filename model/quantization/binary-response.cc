@@ -41,6 +41,19 @@ BinaryResponse::GetDecoder() const
     return m_decoder;
 }
 
+bool
+BinaryResponse::Check(const char* owner, std::string& error) const
+{
+    if (m_decoder == "unbiased" && GetContrast() <= 0)
+    {
+        error = std::string(owner) +
+                ": Epsilon is so small that the coin is fair, which no decoder makes unbiased; "
+                "choose a larger one, or Decoder=bayes.";
+        return false;
+    }
+    return true;
+}
+
 double
 BinaryResponse::GetRealizedEpsilon() const
 {
@@ -63,9 +76,8 @@ BinaryResponse::GetGain(double chance) const
     const double contrast = GetContrast();
     if (m_decoder == "unbiased")
     {
-        NS_ABORT_MSG_IF(contrast <= 0,
-                        "BinaryResponse: Epsilon is so small that the coin is fair, which no "
-                        "decoder makes unbiased");
+        std::string error;
+        NS_ABORT_MSG_IF(!Check("BinaryResponse", error), error);
         return 1 / (contrast * chance);
     }
     return contrast / 3;

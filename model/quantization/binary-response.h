@@ -51,6 +51,13 @@ class BinaryResponse
     /** @return the decoder as it was set. */
     const std::string& GetDecoder() const;
 
+    /**
+     * @param owner Name of the quantizer.
+     * @param [out] error On failure, one sentence that says what is wrong.
+     * @return whether the receiver can decode a bit: a fair coin has no unbiased decoder.
+     */
+    bool Check(const char* owner, std::string& error) const;
+
     /** @return the privacy loss of a bit as it is drawn. */
     double GetRealizedEpsilon() const;
 
@@ -70,7 +77,7 @@ class BinaryResponse
     /**
      * @param chance Probability that a bit is sent at all, for which the unbiased decoder
      * compensates.
-     * @return G / A.
+     * @return G / A. Aborts if Check() fails.
      */
     double GetGain(double chance = 1) const;
 

@@ -6,6 +6,7 @@
 #include "ns3/double.h"
 
 #include <limits>
+#include <sstream>
 
 namespace ns3
 {
@@ -35,6 +36,19 @@ FixedInterval::GetTypeId()
 }
 
 bool
+FixedInterval::DoCheck(std::string& error) const
+{
+    if (m_low < m_high)
+    {
+        return true;
+    }
+    std::ostringstream text;
+    text << "FixedInterval: Low is " << m_low << ", not below High, " << m_high << ".";
+    error = text.str();
+    return false;
+}
+
+bool
 FixedInterval::DoGetPublicInterval(double& low, double& high) const
 {
     low = m_low;
@@ -45,8 +59,8 @@ FixedInterval::DoGetPublicInterval(double& low, double& high) const
 std::pair<float, float>
 FixedInterval::DoGetInterval(const float*, std::size_t) const
 {
-    NS_ABORT_MSG_IF(!(m_low < m_high),
-                    "FixedInterval: Low is " << m_low << ", not below High, " << m_high);
+    std::string error;
+    NS_ABORT_MSG_IF(!DoCheck(error), error);
     return {static_cast<float>(m_low), static_cast<float>(m_high)};
 }
 

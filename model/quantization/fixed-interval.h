@@ -19,6 +19,7 @@ class FixedInterval : public IntervalRule
     static TypeId GetTypeId();
 
   private:
+    bool DoCheck(std::string& error) const override;
     bool DoGetPublicInterval(double& low, double& high) const override;
     std::pair<float, float> DoGetInterval(const float* values, std::size_t count) const override;
 

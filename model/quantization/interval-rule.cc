@@ -41,6 +41,18 @@ IntervalRule::GetIntervals(const float* values, const std::vector<std::size_t>& 
 }
 
 bool
+IntervalRule::Check(std::string& error) const
+{
+    return DoCheck(error);
+}
+
+bool
+IntervalRule::DoCheck(std::string&) const
+{
+    return true;
+}
+
+bool
 IntervalRule::IsDataDependent() const
 {
     double low;

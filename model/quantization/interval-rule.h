@@ -8,6 +8,7 @@
 
 #include "ns3/object.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,13 @@ class IntervalRule : public Object
     std::vector<IntervalRange> GetIntervals(const float* values,
                                             const std::vector<std::size_t>& layerEnds) const;
 
+    /**
+     * Check the attributes, before the simulation begins.
+     * @param [out] error On failure, one sentence that says what is wrong.
+     * @return whether the rule has an interval.
+     */
+    bool Check(std::string& error) const;
+
     /** @return whether the intervals depend on the update: then they reveal something about it. */
     bool IsDataDependent() const;
 
@@ -49,6 +57,12 @@ class IntervalRule : public Object
     bool m_perLayer = false; //!< Each layer has an interval of its own.
 
   private:
+    /**
+     * @param [out] error On failure, one sentence that says what is wrong.
+     * @return whether the attributes fit together. By default they do.
+     */
+    virtual bool DoCheck(std::string& error) const;
+
     /**
      * @param [out] low Lower end of the one interval of all updates, if there is one.
      * @param [out] high Its upper end.

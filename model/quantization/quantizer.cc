@@ -23,11 +23,53 @@ Quantizer::GetTypeId()
     return tid;
 }
 
+bool
+Quantizer::Supports(unsigned bits) const
+{
+    return bits >= 1 && bits <= MAX_BITS && DoSupports(bits);
+}
+
+bool
+Quantizer::DoSupports(unsigned) const
+{
+    return true;
+}
+
+bool
+Quantizer::Check(unsigned bits, std::string& error) const
+{
+    if (Supports(bits))
+    {
+        return DoCheck(error);
+    }
+    std::string supported;
+    for (unsigned other = 1; other <= MAX_BITS; ++other)
+    {
+        if (Supports(other))
+        {
+            supported += (supported.empty() ? "" : ", ") + std::to_string(other);
+        }
+    }
+    error = GetInstanceTypeId().GetName() + " has no resolution of " + std::to_string(bits) +
+            " bits, only of " + supported + ".";
+    return false;
+}
+
+bool
+Quantizer::DoCheck(std::string&) const
+{
+    return true;
+}
+
 unsigned
 Quantizer::GetWireBits(unsigned bits) const
 {
-    NS_ABORT_MSG_IF(bits < 1 || bits > MAX_BITS,
-                    "Quantizer: the resolution is " << bits << " bits, not 1 to " << MAX_BITS);
+    if (!Supports(bits))
+    {
+        std::string error;
+        Check(bits, error);
+        NS_ABORT_MSG(error);
+    }
     return DoGetWireBits(bits);
 }
 

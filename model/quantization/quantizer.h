@@ -10,6 +10,7 @@
 #include "ns3/federated-random.h"
 #include "ns3/object.h"
 
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -36,7 +37,21 @@ class Quantizer : public Object
     static TypeId GetTypeId();
 
     /**
-     * @param bits Resolution of the device, b, 1 to 16.
+     * @param bits A resolution, any number; it may come from the network.
+     * @return whether the quantizer can be used with it. If not, the other functions abort.
+     */
+    bool Supports(unsigned bits) const;
+
+    /**
+     * Check the configuration, before the simulation begins.
+     * @param bits Resolution of the device.
+     * @param [out] error On failure, one sentence that says what is wrong.
+     * @return whether updates can be quantized and decoded with it.
+     */
+    bool Check(unsigned bits, std::string& error) const;
+
+    /**
+     * @param bits Resolution of the device, b, supported.
      * @return how many bits a coordinate takes in the payload: b or less, or 32 where floats are
      *         sent.
      */
@@ -165,6 +180,18 @@ class Quantizer : public Object
         1024; //!< Coordinates encoded together, to stay in the cache.
 
   private:
+    /**
+     * @param bits A resolution, 1 to 16.
+     * @return whether it is supported. By default it is.
+     */
+    virtual bool DoSupports(unsigned bits) const;
+
+    /**
+     * @param [out] error On failure, one sentence that says what is wrong.
+     * @return whether the attributes fit together. By default they do.
+     */
+    virtual bool DoCheck(std::string& error) const;
+
     /** @copydoc GetWireBits */
     virtual unsigned DoGetWireBits(unsigned bits) const = 0;
 

@@ -105,13 +105,22 @@ RandomCoordinatesQuantizer::GetChance(const LevelGrid& grid) const
     return std::min(1.0, m_coordinates / static_cast<double>(grid.dimension));
 }
 
+bool
+RandomCoordinatesQuantizer::DoSupports(unsigned bits) const
+{
+    return bits == 2;
+}
+
+bool
+RandomCoordinatesQuantizer::DoCheck(std::string& error) const
+{
+    return m_response.Check("RandomCoordinatesQuantizer", error);
+}
+
 unsigned
 RandomCoordinatesQuantizer::DoGetWireBits(unsigned bits) const
 {
-    NS_ABORT_MSG_IF(bits != 2,
-                    "RandomCoordinatesQuantizer: the resolution is "
-                        << bits << " bits, but two bits a coordinate are sent");
-    return 2;
+    return bits;
 }
 
 bool

@@ -70,6 +70,8 @@ class RandomCoordinatesQuantizer : public Quantizer
      */
     double GetChance(const LevelGrid& grid) const;
 
+    bool DoSupports(unsigned bits) const override;
+    bool DoCheck(std::string& error) const override;
     unsigned DoGetWireBits(unsigned bits) const override;
     bool DoEncodeUpdate(const float* values,
                         const std::vector<IntervalRange>& intervals,

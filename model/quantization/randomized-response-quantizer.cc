@@ -4,7 +4,6 @@
 
 #include "lane-fold.h"
 
-#include "ns3/abort.h"
 #include "ns3/double.h"
 #include "ns3/string.h"
 
@@ -74,13 +73,16 @@ RandomizedResponseQuantizer::DoGetDecoderGrid(const LevelGrid& grid) const
     return LevelGrid(static_cast<float>(middle - gap), static_cast<float>(middle + gap), 1);
 }
 
-unsigned
-RandomizedResponseQuantizer::DoGetWireBits(unsigned bits) const
+bool
+RandomizedResponseQuantizer::DoSupports(unsigned bits) const
 {
-    NS_ABORT_MSG_IF(bits != 1,
-                    "RandomizedResponseQuantizer: the resolution is "
-                        << bits << " bits, but one bit a coordinate is sent");
-    return 1;
+    return bits == 1;
+}
+
+bool
+RandomizedResponseQuantizer::DoCheck(std::string& error) const
+{
+    return m_response.Check("RandomizedResponseQuantizer", error);
 }
 
 void

@@ -48,7 +48,8 @@ class RandomizedResponseQuantizer : public LevelQuantizer
 
   private:
     LevelGrid DoGetDecoderGrid(const LevelGrid& grid) const override;
-    unsigned DoGetWireBits(unsigned bits) const override;
+    bool DoSupports(unsigned bits) const override;
+    bool DoCheck(std::string& error) const override;
     void DoChooseLevels(const float* values,
                         std::size_t count,
                         const LevelGrid& grid,

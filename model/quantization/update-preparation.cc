@@ -21,6 +21,12 @@ Reject(PreparedUpdate& update)
 
 } // namespace
 
+bool
+CheckUpdateSettings(const UpdateSettings& settings, std::string& error)
+{
+    return settings.intervalRule->Check(error) && settings.quantizer->Check(settings.bits, error);
+}
+
 void
 PrepareUpdate(const UpdateSettings& settings,
               const std::vector<std::size_t>& layerEnds,

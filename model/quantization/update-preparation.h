@@ -57,6 +57,15 @@ struct PreparedUpdate
 
 /**
  * @ingroup federated
+ * Check a configuration, before the simulation begins.
+ * @param settings How updates are to be prepared.
+ * @param [out] error On failure, one sentence that says what is wrong.
+ * @return whether interval rule and quantizer can be used, at the resolution of the device.
+ */
+bool CheckUpdateSettings(const UpdateSettings& settings, std::string& error);
+
+/**
+ * @ingroup federated
  * Turn an update into a payload, as steps 11 and 12 of Algorithm 1: clip, choose the intervals,
  * quantize, pack. The only way in which an update is prepared: the training of a device, the
  * privacy audit and the attacks call it, or the two functions that it consists of.
