@@ -46,6 +46,7 @@ set(federated_sources
     model/fusion/link-noise.cc
     model/fusion/no-link-noise.cc
     model/fusion/resolution-fusion.cc
+    model/fusion/sample-fusion.cc
     model/fusion/snr-link-noise.cc
     model/fusion/uniform-fusion.cc
     model/fusion/update-fuser.cc
@@ -164,6 +165,7 @@ set(federated_headers
     model/fusion/link-noise.h
     model/fusion/no-link-noise.h
     model/fusion/resolution-fusion.h
+    model/fusion/sample-fusion.h
     model/fusion/snr-link-noise.h
     model/fusion/uniform-fusion.h
     model/fusion/update-fuser.h
@@ -279,6 +281,7 @@ set(federated_test_sources
     test/second-life-test.cc
     test/script-mistakes-test.cc
     test/strategy-checker-test.cc
+    test/sample-fusion-test.cc
     test/true-mechanisms-test.cc
     test/type-ids-test.cc
     test/update-collector-test.cc

@@ -719,7 +719,8 @@ FederatedHelper::Enroll()
             m_center->Enroll(id,
                              InetSocketAddress(Ipv4Address::ConvertFrom(only), m_groupPort),
                              m,
-                             m_devices[id]->DrawTrainingTime());
+                             m_devices[id]->DrawTrainingTime(),
+                             m_task->GetSamples(id));
             ++id;
         }
     }
@@ -740,6 +741,10 @@ FederatedHelper::AssignStreams(int64_t stream)
     {
         m_task->AssignStreams(stream);
         ApplyStreams();
+        if (m_enrolled)
+        {
+            Enroll(); // the split has changed, and with it the samples of the devices
+        }
     }
     return 1 + FederatedStreams::CENTER + FederatedStreams::DEVICE * CountDevices();
 }

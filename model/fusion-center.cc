@@ -227,6 +227,12 @@ FusionCenter::GetTypeId()
                           UintegerValue(16),
                           MakeUintegerAccessor(&FusionCenter::m_maxPerAddress),
                           MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("MaxSamples",
+                          "A device that reports more training samples than that is taken to have "
+                          "so many; 0: all samples of the training set.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&FusionCenter::m_maxSamples),
+                          MakeUintegerChecker<uint32_t>())
             .AddAttribute("JoinTimeout",
                           "Time after which the first round begins, even if devices are missing.",
                           TimeValue(Seconds(2)),
@@ -321,12 +327,16 @@ FusionCenter::BindDevice(uint32_t device, const Address& ip)
 }
 
 void
-FusionCenter::Enroll(uint32_t device, const Address& address, uint32_t group, const Time& training)
+FusionCenter::Enroll(uint32_t device,
+                     const Address& address,
+                     uint32_t group,
+                     const Time& training,
+                     uint32_t samples)
 {
     NS_ABORT_MSG_IF(m_running, "FusionCenter: Enroll comes too late, the center is running");
     const SocketAddress place(address);
     NS_ABORT_MSG_IF(!place.IsValid(), "FusionCenter: Enroll needs an IP address and a port");
-    m_roster->Enroll(device, place, group, training);
+    m_roster->Enroll(device, place, group, training, samples);
 }
 
 void
@@ -420,6 +430,17 @@ FusionCenter::CheckAttributes()
                                                          << m_task->GetDimension());
 }
 
+uint32_t
+FusionCenter::GetMaxSamples() const
+{
+    uint32_t all = 0; // every sample belongs to one device
+    for (uint32_t device = 0; device < m_task->GetDevices(); ++device)
+    {
+        all += m_task->GetSamples(device);
+    }
+    return m_maxSamples > 0 ? m_maxSamples : all;
+}
+
 void
 FusionCenter::SetUpParts()
 {
@@ -439,7 +460,7 @@ FusionCenter::SetUpParts()
                                        m_downlink == UNICAST ? Address() : m_multicast);
     // Above the numbers of an earlier center on this node, if it sent fewer than one a millisecond.
     m_exchange->SetSequence(static_cast<uint32_t>(Simulator::Now().GetMilliSeconds()));
-    m_roster->SetRules({m_maxDevices, m_bits, m_deadline, m_maxPerAddress});
+    m_roster->SetRules({m_maxDevices, m_bits, m_deadline, GetMaxSamples(), m_maxPerAddress});
     m_registrar->SetPeriod(m_controlTimeout);
     const auto planned = static_cast<double>(m_uplinkRate.GetBitRate());
     m_meter->SetRules({m_rateSmoothing, m_guard, planned, m_measuredSlots, m_efficiency});
@@ -669,8 +690,12 @@ FusionCenter::Fuse(RoundRecord& record)
     rules.groups = m_bits.size();
     rules.minUpdates = m_minUpdates;
     rules.seed = m_task->GetSeed();
-    FusedModel fused = FuseRound(
-        m_exchange->GetCollector(), PeekPointer(m_probe), UpdateFuser(rules), m_model, record);
+    FusedModel fused = FuseRound(m_exchange->GetCollector(),
+                                 *m_roster,
+                                 PeekPointer(m_probe),
+                                 UpdateFuser(rules),
+                                 m_model,
+                                 record);
     for (const FusedDevice& device : fused.devices)
     {
         m_meter->SetMeanSquare(device.device, device.meanSquare);

@@ -138,8 +138,13 @@ class FusionCenter : public Application
      * @param address Its address and port.
      * @param group Its group.
      * @param training How long it trains.
+     * @param samples How many training samples it has; 0: unknown.
      */
-    void Enroll(uint32_t device, const Address& address, uint32_t group, const Time& training);
+    void Enroll(uint32_t device,
+                const Address& address,
+                uint32_t group,
+                const Time& training,
+                uint32_t samples = 0);
 
     /** @return the model w, d coordinates. */
     const std::vector<float>& GetModel() const
@@ -187,6 +192,9 @@ class FusionCenter : public Application
 
     /** Abort with a sentence if attributes are invalid. */
     void CheckAttributes();
+
+    /** @return the limit of the samples that a device reports. */
+    uint32_t GetMaxSamples() const;
 
     /** Configure the parts from the attributes, and open the socket. */
     void SetUpParts();
@@ -269,6 +277,7 @@ class FusionCenter : public Application
     uint32_t m_expected;             //!< Devices to wait for before the first round.
     uint32_t m_maxDevices;           //!< Identifiers must be less.
     uint32_t m_maxPerAddress;        //!< Identifiers of one address that are not reserved.
+    uint32_t m_maxSamples;           //!< Limit of the samples of a device; 0: all of the task.
     Time m_joinTimeout;              //!< Longest wait for them.
     Time m_controlTimeout;           //!< Time before a grant is repeated.
     uint32_t m_controlRetries;       //!< How often.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "federation.h"
+#include "recording-fusion.h"
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
@@ -588,6 +589,21 @@ TEST_F(GroupFederation, LearnsTheSameAsWithUnicast)
             EXPECT_TRUE(device->HasJoined());
         }
     }
+}
+
+TEST_F(GroupFederation, SamplesOfEnrolledDevicesAreThoseThatTheyWereEnrolledWith)
+{
+    BuildGroup(4, true);
+    const auto rule = CreateObject<RecordingFusion>();
+    center->SetAttribute("FusionRule", PointerValue(rule));
+    center->SetAttribute("MaxSamples", UintegerValue(50));
+    const Address place(InetSocketAddress(
+        nodes.Get(3)->GetObject<Ipv4>()->GetAddress(2, 0).GetLocal(), DEVICE_PORT));
+    center->Enroll(2, place, 0, Time(0), 70);
+    Run();
+    ASSERT_EQ(rule->seen.size(), 4U);
+    EXPECT_EQ(rule->seen[2].samples, 50) << "bounded";
+    EXPECT_EQ(rule->seen[0].samples, 50) << "unknown, so the mean of the others";
 }
 
 TEST_F(GroupFederation, WhatIsForAnotherDeviceIsNotCountedAsDropped)

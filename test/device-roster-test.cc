@@ -176,6 +176,29 @@ TEST(DeviceRoster, CutsTheTrainingTimeThatADeviceSays)
     EXPECT_EQ(roster.Find(2)->training, Seconds(1));
 }
 
+TEST(DeviceRoster, CutsTheSamplesThatADeviceReports)
+{
+    DeviceRoster roster;
+    roster.SetRules({10, {2, 4}, Seconds(1), 600});
+    JoinRequest request = MakeJoin(0);
+    request.samples = 600;
+    roster.Join(request);
+    EXPECT_EQ(roster.Find(0)->samples, 600U);
+    request = MakeJoin(1);
+    request.samples = 0xffffffff;
+    roster.Join(request);
+    EXPECT_EQ(roster.Find(1)->samples, 600U);
+    roster.Enroll(2, MakePlace(ELSEWHERE), 0, Seconds(1), 70);
+    roster.Enroll(3, MakePlace(ELSEWHERE, 2000), 0, Seconds(1), 1000);
+    roster.Enroll(4, MakePlace(ELSEWHERE, 3000), 0, Seconds(1));
+    roster.Admit();
+    EXPECT_EQ(roster.Find(2)->samples, 70U);
+    EXPECT_EQ(roster.Find(3)->samples, 600U);
+    EXPECT_EQ(roster.Find(4)->samples, 0U) << "unknown";
+    roster.Leave(2);
+    EXPECT_EQ(roster.Find(2)->samples, 70U) << "its update may still be fused";
+}
+
 TEST(DeviceRoster, AcknowledgesARepeatedJoinAgain)
 {
     DeviceRoster roster = MakeRoster();
@@ -289,7 +312,7 @@ TEST(DeviceRoster, TellsADeviceThatKeptItsStateFromOneThatStartedAgain)
 TEST(DeviceRoster, OneAddressHasOnlySoManyIdentifiers)
 {
     DeviceRoster roster;
-    roster.SetRules({10, {2, 4}, Seconds(1), 2});
+    roster.SetRules({10, {2, 4}, Seconds(1), 1000, 2});
     roster.Reserve(9, HOME);
     for (const uint32_t device : {9U, 0U, 1U})
     {

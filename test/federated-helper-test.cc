@@ -4,6 +4,8 @@
 #include "ns3/config.h"
 #include "ns3/federated-helper.h"
 
+#include "recording-fusion.h"
+
 #include "ns3/arp-cache.h"
 #include "ns3/double.h"
 #include "ns3/federated-header.h"
@@ -343,6 +345,37 @@ TEST_F(FederatedHelpers, SayWhichStrategiesOfDevicesCannotBeUsed)
     EXPECT_EQ(Check(),
               "Group 0: RandomizedResponseQuantizer: Epsilon is so small that the coin is fair, "
               "which no decoder makes unbiased; choose a larger one, or Decoder=bayes.");
+}
+
+TEST_F(FederatedHelpers, EnrollDevicesWithTheirSamples)
+{
+    for (const bool reassign : {false, true})
+    {
+        Renew();
+        m_helper->SetPartition(FederatedPartition::QuantitySkew(1));
+        m_helper->SetGroupAddress(Ipv4Address("10.0.0.255"), FederatedPort::DEVICE);
+        m_helper->SetEnrolled(true);
+        m_helper->SetCenterAttribute("Rounds", UintegerValue(1));
+        const auto rule = CreateObject<RecordingFusion>();
+        m_helper->SetCenterAttribute("FusionRule", PointerValue(rule));
+        NodeContainer nodes(NodeContainer(1), m_coarse, m_fine);
+        InternetStackHelper().Install(nodes);
+        const NetDeviceContainer ports = SimpleNetDeviceHelper().Install(nodes);
+        Ipv4AddressHelper("10.0.0.0", "255.255.255.0").Assign(ports);
+        m_helper->Install(nodes.Get(0), InetSocketAddress("10.0.0.1", FederatedPort::CENTER));
+        const uint32_t before = m_helper->GetTask()->GetSamples(0);
+        if (reassign)
+        {
+            m_helper->AssignStreams(77);
+            EXPECT_NE(m_helper->GetTask()->GetSamples(0), before) << "else the test shows little";
+        }
+        Run();
+        ASSERT_EQ(rule->seen.size(), 3U);
+        for (const auto& [device, seen] : rule->seen)
+        {
+            EXPECT_EQ(seen.samples, m_helper->GetTask()->GetSamples(device));
+        }
+    }
 }
 
 TEST_F(FederatedHelpers, RefuseABudgetOfAnEpsilonThatNobodyHas)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/bit-packer.h"
+#include "ns3/boolean.h"
 #include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/effective-snr-fusion.h"
 #include "ns3/enum.h"
@@ -9,6 +10,7 @@
 #include "ns3/little-endian.h"
 #include "ns3/object-factory.h"
 #include "ns3/resolution-fusion.h"
+#include "ns3/sample-fusion.h"
 #include "ns3/string.h"
 #include "ns3/uniform-fusion.h"
 #include "ns3/update-fusion.h"
@@ -166,6 +168,50 @@ TEST(FusionRules, WithoutAReportTheExactRuleTakesTheCell)
     const double none = std::numeric_limits<double>::quiet_NaN();
     EXPECT_TRUE(rule->GetWeights({{2, none, 3, 0}, {2, 1, 9, 0}}, weights));
     EXPECT_NEAR(weights[1], 0.75, 1e-12);
+}
+
+TEST(FusionRules, WeighBySamples)
+{
+    // bits, exact and cell distortion, sigma^2, device, samples
+    const std::vector<UpdateQuality> updates{{2, 1, 1, 0, 7, 10}, {4, 3, 3, 0, 8, 30}};
+    std::vector<double> weights;
+    for (const bool twice : {false, true}) // which changes nothing
+    {
+        const auto rule = CreateObject<SampleFusion>();
+        rule->SetAttribute("WeightBySamples", BooleanValue(twice));
+        EXPECT_TRUE(rule->GetWeights(updates, weights));
+        EXPECT_EQ(weights, (std::vector<double>{0.25, 0.75}));
+    }
+    const std::vector<double> ratios{3, 3 * 15.0 / 3, 3 * 1.0 / 3, 3 * 1.0 / 3};
+    std::size_t i = 0;
+    for (const auto& rule : MakeRules())
+    {
+        rule->SetAttribute("WeightBySamples", BooleanValue(true));
+        EXPECT_TRUE(rule->GetWeights(updates, weights));
+        EXPECT_NEAR(weights[1] / weights[0], ratios[i++], 1e-12);
+        EXPECT_NEAR(weights[0] + weights[1], 1, 1e-12);
+    }
+}
+
+TEST(FusionRules, UpdatesWithoutAnyErrorShareTheWeightBySamples)
+{
+    const auto rule = CreateObject<EffectiveSnrFusion>();
+    rule->SetAttribute("WeightBySamples", BooleanValue(true));
+    std::vector<double> weights;
+    EXPECT_TRUE(
+        rule->GetWeights({{4, 0, 0, 0, 0, 1}, {4, 0, 0, 0, 1, 3}, {4, 1, 1, 0, 2, 9}}, weights));
+    EXPECT_EQ(weights, (std::vector<double>{0.25, 0.75, 0}));
+}
+
+TEST(FusionRules, WithoutAnySamplesThereAreNoWeightsBySamples)
+{
+    std::vector<double> weights;
+    EXPECT_FALSE(CreateObject<SampleFusion>()->GetWeights({{4, 1, 1, 0}}, weights));
+    EXPECT_EQ(weights, (std::vector<double>{0}));
+    const auto rule = CreateObject<UniformFusion>();
+    rule->SetAttribute("WeightBySamples", BooleanValue(true));
+    EXPECT_FALSE(rule->GetWeights({{4, 1, 1, 0}, {4, 1, 1, 0}}, weights));
+    EXPECT_EQ(weights, (std::vector<double>{0, 0}));
 }
 
 TEST(UpdateFusionDeathTest, LevelsWithoutAnIntervalStopTheScriptWithASentence)

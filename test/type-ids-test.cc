@@ -50,6 +50,7 @@ TEST(TypeIds, EveryStrategyOfTheModuleIsThere)
              "ns3::UniformFusion",
              "ns3::ResolutionFusion",
              "ns3::EffectiveSnrFusion",
+             "ns3::SampleFusion",
              "ns3::RandomClusterSizes",
              "ns3::OptimalClusterSizes",
              "ns3::MlpModel",

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "recording-fusion.h"
+
 #include "ns3/double.h"
 #include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/effective-snr-fusion.h"
@@ -11,6 +13,7 @@
 #include "ns3/object-factory.h"
 #include "ns3/optimal-dp-quantizer.h"
 #include "ns3/randomized-response-quantizer.h"
+#include "ns3/sample-fusion.h"
 #include "ns3/snr-link-noise.h"
 #include "ns3/string.h"
 #include "ns3/uniform-fusion.h"
@@ -402,6 +405,35 @@ TEST(UpdateFuser, DoesNotCountLevelsThatTheQuantizerDoesNotHaveOrThatHaveNoInter
     EXPECT_FALSE(fused.skipped);
     ASSERT_EQ(fused.devices.size(), 1U);
     EXPECT_EQ(fused.devices[0].device, 99U);
+}
+
+TEST(UpdateFuser, GivesDevicesOfUnknownSamplesTheMeanOfTheOthers)
+{
+    Fusion fusion;
+    const auto rule = CreateObject<RecordingFusion>();
+    fusion.SetRule(rule);
+    fusion.model = {0, 0, 0, 0};
+    fusion.Add(0, {1, 1, 1, 1}).samples = 10;
+    fusion.Add(1, {1, 1, 1, 1}).samples = 0; // unknown
+    FuserInput& part = fusion.Add(1, {1, 1, 1, 1});
+    part.samples = 50;
+    part.packed.ranges = {{1, 2}};
+    fusion.Fuse();
+    ASSERT_EQ(rule->seen.size(), 3U);
+    EXPECT_EQ(rule->seen[10].samples, 10);
+    EXPECT_EQ(rule->seen[11].samples, 30);
+    EXPECT_EQ(rule->seen[12].samples, 50);
+    EXPECT_EQ(rule->seen[11].deliveredFraction, 1);
+    EXPECT_EQ(rule->seen[12].deliveredFraction, 0.25);
+    fusion.SetRule(CreateObject<SampleFusion>());
+    EXPECT_NEAR(fusion.Fuse().devices[1].weight, (3 * 0.75 + 30.0 / 90) / 4, 1e-12);
+
+    // None is known: federated averaging with equal numbers.
+    for (FuserInput& input : fusion.inputs)
+    {
+        input.samples = 0;
+    }
+    EXPECT_NEAR(fusion.Fuse().devices[0].weight, (3 * 0.5 + 1.0 / 3) / 4, 1e-12);
 }
 
 TEST(UpdateFuser, SkipsTheRoundIfTheModelOverflows)

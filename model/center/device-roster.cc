@@ -39,7 +39,8 @@ void
 DeviceRoster::Enroll(uint32_t device,
                      const SocketAddress& place,
                      uint32_t group,
-                     const Time& training)
+                     const Time& training,
+                     uint32_t samples)
 {
     Reserve(device, place.ip);
     RosterEntry& entry = m_entries[device];
@@ -48,6 +49,7 @@ DeviceRoster::Enroll(uint32_t device,
     entry.destination = place.Get();
     entry.group = group;
     entry.training = training;
+    entry.samples = samples;
 }
 
 std::vector<uint32_t>
@@ -64,6 +66,7 @@ DeviceRoster::Admit()
                                                     << ", which is not in GroupBits");
             entry.joined = true;
             entry.training = std::min(entry.training, m_rules.longestTraining);
+            entry.samples = std::min(entry.samples, m_rules.maxSamples);
             ++m_joined;
             admitted.push_back(device);
         }
@@ -147,7 +150,7 @@ DeviceRoster::Join(const JoinRequest& request)
     entry.destination = request.from.Get();
     entry.connection = request.connection;
     entry.group = request.group;
-    entry.samples = request.samples;
+    entry.samples = std::min(request.samples, m_rules.maxSamples);
     entry.training = std::min(request.training, m_rules.longestTraining);
     entry.battery = request.battery;
     entry.life = request.life;

@@ -30,7 +30,7 @@ struct RosterEntry
     Address destination;         //!< The same for Socket::SendTo.
     ConnectionId connection = 0; //!< Its connection (TCP).
     uint32_t group = 0;          //!< Its group.
-    uint32_t samples = 0;        //!< Samples that it has.
+    uint32_t samples = 0;        //!< Samples that it has; 0: unknown.
     Time training;               //!< Training time that it reports.
     double battery = std::numeric_limits<double>::quiet_NaN(); //!< Level of its battery, 0 to 1;
                                                                //!< NaN: not reported.
@@ -93,9 +93,11 @@ class DeviceRoster
     /** Which devices may join. */
     struct Rules
     {
-        uint32_t maxDevices = 0;     //!< Identifiers must be less.
-        std::vector<unsigned> bits;  //!< Resolution of each group.
-        Time longestTraining;        //!< Limit of the training time that a device reports.
+        uint32_t maxDevices = 0;    //!< Identifiers must be less.
+        std::vector<unsigned> bits; //!< Resolution of each group.
+        Time longestTraining;       //!< Limit of the training time that a device reports.
+        uint32_t maxSamples =
+            std::numeric_limits<uint32_t>::max(); //!< Limit of the samples that it reports.
         uint32_t maxPerAddress = 16; //!< Identifiers of one address that were not reserved for it.
     };
 
@@ -115,8 +117,13 @@ class DeviceRoster
      * @param place Its address and port.
      * @param group Its group.
      * @param training How long it trains.
+     * @param samples How many samples it has; 0: unknown.
      */
-    void Enroll(uint32_t device, const SocketAddress& place, uint32_t group, const Time& training);
+    void Enroll(uint32_t device,
+                const SocketAddress& place,
+                uint32_t group,
+                const Time& training,
+                uint32_t samples = 0);
 
     /**
      * Add all enrolled devices.

@@ -64,6 +64,7 @@ ListDevices(const DeviceRoster& roster,
 
 FusedModel
 FuseRound(const UpdateCollector& collector,
+          const DeviceRoster& roster,
           const LinkProbe* probe,
           const UpdateFuser& fuser,
           const std::vector<float>& model,
@@ -83,7 +84,9 @@ FuseRound(const UpdateCollector& collector,
         record.links.push_back(link);
         if (link.receivedFragments > 0)
         {
+            const RosterEntry* entry = roster.Find(device); // also of a device that has left
             inputs.push_back(MakeInput(*participant, quality, probe));
+            inputs.back().samples = entry ? entry->samples : 0;
         }
     }
     FusedModel fused = fuser.Fuse(model, inputs, record.round);

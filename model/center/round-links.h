@@ -33,6 +33,7 @@ std::vector<PlannerDevice> ListDevices(const DeviceRoster& roster,
 /**
  * Fuse the collected updates of a round, and record its links.
  * @param collector The collected updates.
+ * @param roster The devices, with their samples.
  * @param probe Measurements of the links; may be null.
  * @param fuser Fuses.
  * @param model w.
@@ -40,6 +41,7 @@ std::vector<PlannerDevice> ListDevices(const DeviceRoster& roster,
  * @return the outcome of the fusion.
  */
 FusedModel FuseRound(const UpdateCollector& collector,
+                     const DeviceRoster& roster,
                      const LinkProbe* probe,
                      const UpdateFuser& fuser,
                      const std::vector<float>& model,

@@ -2,6 +2,8 @@
 
 #include "fusion-rule.h"
 
+#include "ns3/boolean.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -14,8 +16,22 @@ NS_OBJECT_ENSURE_REGISTERED(FusionRule);
 TypeId
 FusionRule::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::FusionRule").SetParent<Object>().SetGroupName("Federated");
+    static TypeId tid = TypeId("ns3::FusionRule")
+                            .SetParent<Object>()
+                            .SetGroupName("Federated")
+                            .AddAttribute("WeightBySamples",
+                                          "Multiply the score of each update by the number of "
+                                          "training samples of its device.",
+                                          BooleanValue(false),
+                                          MakeBooleanAccessor(&FusionRule::m_weightBySamples),
+                                          MakeBooleanChecker());
     return tid;
+}
+
+bool
+FusionRule::IsWeightedBySamples() const
+{
+    return m_weightBySamples;
 }
 
 bool
@@ -42,17 +58,19 @@ FusionRule::GetWeights(const std::vector<UpdateQuality>& updates,
     {
         return false;
     }
-    for (double& weight : weights)
+    for (std::size_t i = 0; i < weights.size(); ++i)
     {
         // Scores may be infinite, or so large that their sum is.
+        double& weight = weights[i];
         weight = std::isinf(most) ? (std::isinf(weight) ? 1 : 0) : weight / most;
+        weight *= m_weightBySamples ? std::max(updates[i].samples, 0.0) : 1;
     }
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
     for (double& weight : weights)
     {
-        weight /= sum;
+        weight /= sum > 0 ? sum : 1;
     }
-    return true;
+    return sum > 0;
 }
 
 } // namespace ns3

@@ -5,6 +5,7 @@
 
 #include "ns3/object.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace ns3
@@ -20,8 +21,12 @@ struct UpdateQuality
     double exactDistortion = 0; //!< Expected squared error of a coordinate as the device reported
                                 //!< it, D/d; NaN or negative if it reported none.
     double cellDistortion =
-        0;             //!< The same from public numbers alone (Quantizer::GetCellDistortion).
-    double sigma2 = 0; //!< Variance of the link noise on a coordinate; may be infinite.
+        0;               //!< The same from public numbers alone (Quantizer::GetCellDistortion).
+    double sigma2 = 0;   //!< Variance of the link noise on a coordinate; may be infinite.
+    uint32_t device = 0; //!< The device.
+    double samples = 0;  //!< Training samples of the device, n_k, as it reports them, bounded by
+                         //!< FusionCenter::MaxSamples; the mean of the others if it reports none.
+    double deliveredFraction = 1; //!< Coordinates of its update that were delivered, over d.
 };
 
 /**
@@ -29,7 +34,8 @@ struct UpdateQuality
  * @brief Decides how much each delivered update counts, omega in the paper.
  *
  * A rule gives each update a score; weights are the scores divided by their sum, so that they are
- * not negative and sum to 1.
+ * not negative and sum to 1. With WeightBySamples a score is multiplied by the samples of the
+ * device first.
  */
 class FusionRule : public Object
 {
@@ -42,10 +48,14 @@ class FusionRule : public Object
      * @param [out] weights A weight for each. An update whose link noise is infinite, NaN or
      * negative has weight 0 under every rule. Updates with an infinite score (no error at all)
      * share the whole weight.
-     * @return false if no update is usable (none there, or all with infinite noise); all weights
-     * are 0 then.
+     * @return false if no update is usable (none there, all with infinite noise, or all without a
+     * score); all weights are 0 then.
      */
     bool GetWeights(const std::vector<UpdateQuality>& updates, std::vector<double>& weights) const;
+
+  protected:
+    /** @return whether scores are multiplied by the samples. */
+    bool IsWeightedBySamples() const;
 
   private:
     /**
@@ -53,6 +63,9 @@ class FusionRule : public Object
      * @return its score, not negative, possibly infinite.
      */
     virtual double DoGetScore(const UpdateQuality& update) const = 0;
+
+    // Attributes
+    bool m_weightBySamples = false; //!< Whether scores are multiplied by the samples.
 };
 
 } // namespace ns3

@@ -34,6 +34,7 @@ UpdateFuser::Fuse(const std::vector<float>& model,
             FusedDevice device;
             device.device = input.device;
             one.update.device = input.device;
+            one.update.samples = input.samples;
             SetNoise(input, one.update, device);
             usable.push_back(std::move(one));
             fused.devices.push_back(device);
@@ -44,6 +45,7 @@ UpdateFuser::Fuse(const std::vector<float>& model,
         return fused;
     }
     FillUnknownNoise(usable);
+    FillUnknownSamples(usable);
     std::vector<DeliveredUpdate> updates;
     updates.reserve(usable.size());
     for (Usable& one : usable)
@@ -171,6 +173,25 @@ UpdateFuser::FillUnknownNoise(std::vector<Usable>& usable) const
             {
                 range.sigma2 = group.count > 0 ? group.sum / group.count : 0;
             }
+        }
+    }
+}
+
+void
+UpdateFuser::FillUnknownSamples(std::vector<Usable>& usable)
+{
+    double sum = 0;
+    double known = 0;
+    for (const Usable& one : usable)
+    {
+        sum += one.update.samples;
+        known += one.update.samples > 0 ? 1 : 0;
+    }
+    for (Usable& one : usable)
+    {
+        if (one.update.samples == 0)
+        {
+            one.update.samples = known > 0 ? sum / known : 1;
         }
     }
 }

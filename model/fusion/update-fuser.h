@@ -32,6 +32,7 @@ struct FuserInput
     uint32_t device = 0;                                   //!< The device.
     uint32_t group = 0;                                    //!< Its group.
     unsigned bits = 0;                                     //!< Its resolution, b.
+    uint32_t samples = 0;                                  //!< Its samples; 0 if unknown.
     double snr = std::numeric_limits<double>::quiet_NaN(); //!< Linear SNR of its link, moving
                                                            //!< average; NaN if it is unknown.
     PackedUpdate packed;                                   //!< The received coordinates.
@@ -122,6 +123,12 @@ class UpdateFuser
      * @param [in,out] usable The updates.
      */
     void FillUnknownNoise(std::vector<Usable>& usable) const;
+
+    /**
+     * Devices of unknown samples get the mean of the others; if none is known, all count the same.
+     * @param [in,out] usable The updates.
+     */
+    static void FillUnknownSamples(std::vector<Usable>& usable);
 
     /**
      * Add the noise of the links to a fused model.

@@ -28,6 +28,7 @@ struct Cursor
     std::size_t range = 0;         //!< First range that ends after the current coordinate.
     std::size_t interval = 0;      //!< Likewise the interval.
     double meanSigma2 = 0;         //!< Mean noise variance of the delivered coordinates.
+    double deliveredFraction = 1;  //!< Delivered coordinates, over d.
 
     /**
      * @param begin First coordinate of a segment.
@@ -134,15 +135,14 @@ GetCuts(const std::vector<Cursor>& cursors, std::size_t dimension)
     return cuts;
 }
 
-bool
-IsComplete(const DeliveredUpdate& update, std::size_t dimension)
+/** @return how many coordinates were delivered. */
+std::size_t
+CountDelivered(const DeliveredUpdate& update)
 {
-    const std::size_t delivered =
-        std::accumulate(update.ranges.begin(),
-                        update.ranges.end(),
-                        std::size_t{0},
-                        [](std::size_t sum, const auto& r) { return sum + r.end - r.begin; });
-    return delivered == dimension;
+    return std::accumulate(update.ranges.begin(),
+                           update.ranges.end(),
+                           std::size_t{0},
+                           [](std::size_t sum, const auto& r) { return sum + r.end - r.begin; });
 }
 
 /** @return the mean noise variance of the delivered part, also assumed for the missing part. */
@@ -168,9 +168,11 @@ GetCursors(LossPolicy policy, const std::vector<DeliveredUpdate>& updates, std::
     for (std::size_t index = 0; index < updates.size(); ++index)
     {
         const DeliveredUpdate& update = updates[index];
-        if (policy == LOSS_DROP ? IsComplete(update, dimension) : !update.ranges.empty())
+        const std::size_t delivered = CountDelivered(update);
+        if (policy == LOSS_DROP ? delivered == dimension : !update.ranges.empty())
         {
-            cursors.push_back({&update, index, 0, 0, GetMeanSigma2(update)});
+            const double fraction = static_cast<double>(delivered) / static_cast<double>(dimension);
+            cursors.push_back({&update, index, 0, 0, GetMeanSigma2(update), fraction});
         }
     }
     std::sort(cursors.begin(),
@@ -234,7 +236,10 @@ GetShares(const FusionRule& rule,
             qualities.push_back({update.bits,
                                  update.exactDistortion,
                                  update.cellDistortion,
-                                 range ? range->sigma2 : cursor.meanSigma2});
+                                 range ? range->sigma2 : cursor.meanSigma2,
+                                 update.device,
+                                 update.samples,
+                                 cursor.deliveredFraction});
         }
     }
     std::vector<double> weights;

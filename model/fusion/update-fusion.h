@@ -41,6 +41,7 @@ struct DeliveredUpdate
     unsigned wireBits = 0;                //!< Bits of a coordinate in the payload; 32 are floats.
     double exactDistortion = 0;           //!< See UpdateQuality.
     double cellDistortion = 0;            //!< See UpdateQuality.
+    double samples = 0;                   //!< See UpdateQuality.
     std::vector<IntervalRange> intervals; //!< Cover all coordinates, ascending; ends are those of
                                           //!< the decoder's grid (Quantizer::GetDecoderGrid).
     std::vector<float> positions; //!< Of the levels, if they are not spread evenly: one for each
@@ -84,8 +85,8 @@ struct FusionResult
 
 /**
  * @ingroup federated
- * Describe how the received coordinates of an update are decoded. The device and the noise of the
- * ranges are not changed.
+ * Describe how the received coordinates of an update are decoded. The device, its samples and the
+ * noise of the ranges are not set.
  * @param packed The received coordinates; its payload must outlive the result.
  * @param quantizer Quantizer of the device.
  * @param bits Resolution of the device, any number (its bits on the wire may be 32).
