@@ -52,6 +52,7 @@ main(int argc, char* argv[])
                   "Quantizer, fusion rule and cluster sizes",
                   options.algorithm,
                   FederatedHelper::GetAlgorithms());
+    options.AddWeights(cmd);
     cmd.AddReal("epsilon", "Same-cell epsilon of a coordinate", options.epsilon, 1e-12, 100);
     cmd.AddReal("sigma1", "Standard deviation of the noise, 2-bit devices", options.sigma1, 0, 1e6);
     cmd.AddReal("sigma2", "Standard deviation of the noise, 4-bit devices", options.sigma2, 0, 1e6);

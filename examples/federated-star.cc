@@ -51,6 +51,11 @@ main(int argc, char* argv[])
     cmd.AddCount("devices", "Number of devices", options.devices, 2, 60000);
     cmd.AddCount("participants", "Devices selected in a round", options.participants, 2, 60000);
     cmd.AddCount("rounds", "Number of rounds", options.rounds, 1, 1000000);
+    cmd.AddChoice("algorithm",
+                  "Quantizer, fusion rule and cluster sizes",
+                  options.algorithm,
+                  FederatedHelper::GetAlgorithms());
+    options.AddWeights(cmd);
     cmd.AddReal("loss", "Probability that a packet of a device is lost", loss, 0, 0.99);
     cmd.AddChoice("transport", "Protocol below the messages", transport, {"udp", "tcp"});
     cmd.AddTime("deadline", "Longest round", options.deadline, MilliSeconds(1), Hours(1000));

@@ -151,15 +151,36 @@ const std::vector<FederatedHelper::Profile> FederatedHelper::PROFILES = {
 };
 
 const std::vector<FederatedHelper::Algorithm> FederatedHelper::ALGORITHMS = {
-    {"alg1", "ns3::DpStochasticQuantizer", "ns3::UniformFusion", "ns3::RandomClusterSizes"},
-    {"fwo", "ns3::DpStochasticQuantizer", "ns3::EffectiveSnrFusion", "ns3::RandomClusterSizes"},
+    {"alg1", "ns3::DpStochasticQuantizer", "ns3::UniformFusion", "ns3::RandomClusterSizes", false},
+    {"fwo",
+     "ns3::DpStochasticQuantizer",
+     "ns3::EffectiveSnrFusion",
+     "ns3::RandomClusterSizes",
+     true},
     {"fwo-cso",
      "ns3::DpStochasticQuantizer",
      "ns3::EffectiveSnrFusion",
-     "ns3::OptimalClusterSizes"},
-    {"laplacesq", "ns3::LaplaceQuantizer", "ns3::ResolutionFusion", "ns3::RandomClusterSizes"},
-    {"sq", "ns3::UnbiasedStochasticQuantizer", "ns3::UniformFusion", "ns3::RandomClusterSizes"},
-    {"fedavg", "ns3::IdentityQuantizer", "ns3::UniformFusion", "ns3::RandomClusterSizes"},
+     "ns3::OptimalClusterSizes",
+     true},
+    {"laplacesq",
+     "ns3::LaplaceQuantizer",
+     "ns3::ResolutionFusion",
+     "ns3::RandomClusterSizes",
+     false},
+    {"sq",
+     "ns3::UnbiasedStochasticQuantizer",
+     "ns3::UniformFusion",
+     "ns3::RandomClusterSizes",
+     false},
+    {"fedavg", "ns3::IdentityQuantizer", "ns3::UniformFusion", "ns3::RandomClusterSizes", false},
+};
+
+const std::vector<FederatedHelper::Weights> FederatedHelper::WEIGHTS = {
+    {"default", ""},
+    {"uniform", "ns3::UniformFusion"},
+    {"resolution", "ns3::ResolutionFusion"},
+    {"effective-snr", "ns3::EffectiveSnrFusion"},
+    {"samples", "ns3::SampleFusion"},
 };
 
 template <typename Row>
@@ -200,9 +221,44 @@ FederatedHelper::GetAlgorithms()
     return ListNames(ALGORITHMS);
 }
 
+std::vector<std::string>
+FederatedHelper::GetWeights()
+{
+    return ListNames(WEIGHTS);
+}
+
+bool
+FederatedHelper::CheckWeights(const std::string& algorithm,
+                              const std::string& weights,
+                              std::string& error)
+{
+    if (!Find(WEIGHTS, weights))
+    {
+        error = "There are no weights '" + weights + "', only " + JoinNames(GetWeights()) + ".";
+        return false;
+    }
+    const Algorithm* chosen = Find(ALGORITHMS, algorithm);
+    if (weights == "default" || !chosen || !chosen->definesWeights)
+    {
+        return true;
+    }
+    std::vector<std::string> open;
+    for (const Algorithm& other : ALGORITHMS)
+    {
+        if (!other.definesWeights)
+        {
+            open.emplace_back(other.name);
+        }
+    }
+    error = "Algorithm " + algorithm + " defines its weights, which cannot be '" + weights +
+            "'; those of " + JoinNames(open) + " can be chosen.";
+    return false;
+}
+
 FederatedHelper::FederatedHelper()
     : m_profile("sound"),
       m_algorithm("fwo-cso"),
+      m_weights(WEIGHTS.front().name),
       m_epsilon(1e-6),
       m_partition(FederatedPartition::Iid()),
       m_protocol("udp"),
@@ -223,6 +279,13 @@ void
 FederatedHelper::SetAlgorithm(const std::string& name)
 {
     m_algorithm = name;
+    m_checked = false;
+}
+
+void
+FederatedHelper::SetWeights(const std::string& name)
+{
+    m_weights = name;
     m_checked = false;
 }
 
@@ -415,6 +478,10 @@ FederatedHelper::Check(std::string& error)
         text << "There is no algorithm '" << m_algorithm << "', only " << JoinNames(GetAlgorithms())
              << ".";
     }
+    else if (!CheckWeights(m_algorithm, m_weights, error))
+    {
+        text << error;
+    }
     else if (!std::isfinite(m_epsilon) || m_epsilon <= 0)
     {
         text << "Epsilon is " << m_epsilon << ", not a number above 0.";
@@ -549,6 +616,13 @@ FederatedHelper::MakeStrategies()
     m_quantizer = quantizer.Create<Quantizer>();
 }
 
+std::string
+FederatedHelper::GetFusionRule() const
+{
+    const std::string chosen = Find(WEIGHTS, m_weights)->fusionRule;
+    return chosen.empty() ? Find(ALGORITHMS, m_algorithm)->fusionRule : chosen;
+}
+
 TypeId
 FederatedHelper::GetProtocol() const
 {
@@ -560,7 +634,7 @@ FederatedHelper::MakeCenter(const Address& address) const
 {
     const Profile& profile = *Find(PROFILES, m_profile);
     const Algorithm& algorithm = *Find(ALGORITHMS, m_algorithm);
-    const std::string fusionName = algorithm.fusionRule;
+    const std::string fusionName = GetFusionRule();
     ObjectFactory fusion(fusionName);
     if (fusionName == "ns3::EffectiveSnrFusion")
     {
@@ -609,9 +683,7 @@ ObjectFactory
 FederatedHelper::MakeDeviceFactory() const
 {
     const Profile& profile = *Find(PROFILES, m_profile);
-    const bool report =
-        profile.exactDistortion &&
-        std::string(Find(ALGORITHMS, m_algorithm)->fusionRule) == "ns3::EffectiveSnrFusion";
+    const bool report = profile.exactDistortion && GetFusionRule() == "ns3::EffectiveSnrFusion";
     ObjectFactory factory("ns3::FederatedDevice");
     factory.Set("Protocol", TypeIdValue(GetProtocol()));
     factory.Set("Task", PointerValue(m_task));

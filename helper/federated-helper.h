@@ -62,6 +62,19 @@ class FederatedHelper
     /** @return the names of the algorithms. */
     static std::vector<std::string> GetAlgorithms();
 
+    /** @return the names of the weights; the first one is `default`, that of the algorithm. */
+    static std::vector<std::string> GetWeights();
+
+    /**
+     * @param algorithm Name of an algorithm.
+     * @param weights Name of weights.
+     * @param [out] error On failure, one sentence that says what is wrong.
+     * @return whether there are such weights, and the algorithm leaves them open.
+     */
+    static bool CheckWeights(const std::string& algorithm,
+                             const std::string& weights,
+                             std::string& error);
+
     /** Profile sound, algorithm fwo-cso, i.i.d. split, UDP. */
     FederatedHelper();
 
@@ -73,6 +86,13 @@ class FederatedHelper
 
     /** @param name One of GetAlgorithms(). */
     void SetAlgorithm(const std::string& name);
+
+    /**
+     * Weigh the updates otherwise than the algorithm does. fwo and fwo-cso define their weights;
+     * the other algorithms leave them open.
+     * @param name One of GetWeights().
+     */
+    void SetWeights(const std::string& name);
 
     /**
      * @param epsilon epsilon_1, of one coordinate of one update: the same-cell epsilon of the
@@ -278,6 +298,14 @@ class FederatedHelper
         const char* quantizer;    //!< TypeId of the quantizer.
         const char* fusionRule;   //!< TypeId of the fusion rule.
         const char* clusterSizes; //!< TypeId of the cluster-size policy.
+        bool definesWeights;      //!< Whether it is not that algorithm with another fusion rule.
+    };
+
+    /** Weights of the updates. */
+    struct Weights
+    {
+        const char* name;       //!< Their name.
+        const char* fusionRule; //!< TypeId of the fusion rule; empty: that of the algorithm.
     };
 
     /** Devices with one resolution. */
@@ -292,6 +320,7 @@ class FederatedHelper
 
     static const std::vector<Profile> PROFILES;     //!< All profiles.
     static const std::vector<Algorithm> ALGORITHMS; //!< All algorithms.
+    static const std::vector<Weights> WEIGHTS;      //!< All weights.
 
     /**
      * Find a row of a table.
@@ -319,6 +348,9 @@ class FederatedHelper
 
     /** @return the number of devices. */
     uint32_t CountDevices() const;
+
+    /** @return the TypeId of the fusion rule. */
+    std::string GetFusionRule() const;
 
     /** @return the socket factory of the protocol. */
     TypeId GetProtocol() const;
@@ -373,6 +405,7 @@ class FederatedHelper
     // Attributes
     std::string m_profile;            //!< Name of the profile.
     std::string m_algorithm;          //!< Name of the algorithm.
+    std::string m_weights;            //!< Name of the weights.
     double m_epsilon;                 //!< epsilon_1.
     Ptr<Quantizer> m_customQuantizer; //!< Instead of that of the algorithm; may be null.
     std::vector<Group> m_groups;      //!< The devices.

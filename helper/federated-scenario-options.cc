@@ -39,6 +39,7 @@ FederatedScenarioOptions::AddFederation(FederatedCommandLine& cmd)
                   "Quantizer, fusion rule and cluster sizes",
                   algorithm,
                   FederatedHelper::GetAlgorithms());
+    AddWeights(cmd);
     cmd.AddReal("epsilon", "Epsilon of one coordinate of one update", epsilon, 1e-300, 1e300);
     cmd.AddChoice(
         "noise",
@@ -57,6 +58,15 @@ FederatedScenarioOptions::AddFederation(FederatedCommandLine& cmd)
     AddEncryption(cmd, encrypt);
     cmd.AddData(data);
     cmd.AddOutput(output);
+}
+
+void
+FederatedScenarioOptions::AddWeights(FederatedCommandLine& cmd)
+{
+    cmd.AddChoice("weights",
+                  "Weights of the updates, where the algorithm leaves them open",
+                  weights,
+                  FederatedHelper::GetWeights());
 }
 
 void
@@ -116,6 +126,8 @@ FederatedScenarioOptions::ReadOrExit(const FederatedCommandLine& cmd)
     cmd.Require(participants >= m_groups.size(),
                 "Option --participants is " + std::to_string(participants) + ", but each of the " +
                     std::to_string(m_groups.size()) + " groups sends at least one device.");
+    std::string error;
+    cmd.Require(FederatedHelper::CheckWeights(algorithm, weights, error), error);
     m_budget = "ns3::MeasuredBitBudget";
     if (budget != "measured")
     {
@@ -135,6 +147,7 @@ FederatedScenarioOptions::SetUp(FederatedHelper& federation, const FederatedComm
     cmd.Require(sets.train != nullptr, error);
     federation.SetProfile(profile);
     federation.SetAlgorithm(algorithm);
+    federation.SetWeights(weights);
     federation.SetEpsilon(epsilon);
     federation.SetData(sets);
     for (const Group& group : m_groups)

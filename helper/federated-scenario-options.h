@@ -50,6 +50,12 @@ class FederatedScenarioOptions
     void AddFederation(FederatedCommandLine& cmd);
 
     /**
+     * Add the option of the weights, which AddFederation() adds too.
+     * @param cmd The command line.
+     */
+    void AddWeights(FederatedCommandLine& cmd);
+
+    /**
      * Add the options of the places of devices.
      * @param cmd The command line.
      */
@@ -110,6 +116,7 @@ class FederatedScenarioOptions
     Time timePerSample = MicroSeconds(100); //!< Simulated training time.
     std::string profile = "sound";          //!< Reading of the paper.
     std::string algorithm = "fwo-cso";      //!< Quantizer, fusion rule, cluster sizes.
+    std::string weights = "default";        //!< Instead of those of the algorithm.
     double epsilon = 1e-6;                  //!< Of one coordinate.
     std::string noise = "none";             //!< none, snr or fixed.
     double sigma1 = 6.25e-4;                //!< Fixed noise of the first group.

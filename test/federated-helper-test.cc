@@ -347,6 +347,52 @@ TEST_F(FederatedHelpers, SayWhichStrategiesOfDevicesCannotBeUsed)
               "which no decoder makes unbiased; choose a larger one, or Decoder=bayes.");
 }
 
+TEST_F(FederatedHelpers, LetUsersChooseTheWeightsThatTheAlgorithmLeavesOpen)
+{
+    EXPECT_EQ(
+        FederatedHelper::GetWeights(),
+        (std::vector<std::string>{"default", "uniform", "resolution", "effective-snr", "samples"}));
+    const std::vector<std::pair<std::string, std::string>> rules{
+        {"default", "ns3::ResolutionFusion"},
+        {"uniform", "ns3::UniformFusion"},
+        {"resolution", "ns3::ResolutionFusion"},
+        {"effective-snr", "ns3::EffectiveSnrFusion"},
+        {"samples", "ns3::SampleFusion"}};
+    for (const auto& [weights, rule] : rules)
+    {
+        SCOPED_TRACE(weights);
+        Renew();
+        m_helper->SetProfile("literal"); // whose effective SNR needs reports
+        m_helper->SetAlgorithm("laplacesq");
+        m_helper->SetWeights(weights);
+        const auto applications = InstallInStar();
+        EXPECT_EQ(GetClassOf(applications.Get(0), "FusionRule"), rule);
+        EXPECT_EQ(GetText(applications.Get(1), "ReportDistortion"),
+                  weights == "effective-snr" ? "true" : "false");
+        EXPECT_EQ(GetClassOf(applications.Get(0), "ClusterSizePolicy"), "ns3::RandomClusterSizes");
+    }
+
+    Renew();
+    m_helper->SetWeights("sample");
+    EXPECT_EQ(Check(),
+              "There are no weights 'sample', only default, uniform, resolution, effective-snr, "
+              "samples.");
+    m_helper->SetWeights("samples");
+    for (const std::string& algorithm : FederatedHelper::GetAlgorithms())
+    {
+        m_helper->SetAlgorithm(algorithm);
+        EXPECT_EQ(Check(),
+                  algorithm.compare(0, 3, "fwo") != 0
+                      ? ""
+                      : "Algorithm " + algorithm +
+                            " defines its weights, which cannot be 'samples'; those of alg1, "
+                            "laplacesq, sq, fedavg can be chosen.");
+    }
+    m_helper->SetAlgorithm("fwo");
+    m_helper->SetWeights("default");
+    EXPECT_EQ(Check(), "");
+}
+
 TEST_F(FederatedHelpers, EnrollDevicesWithTheirSamples)
 {
     for (const bool reassign : {false, true})
