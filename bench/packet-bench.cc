@@ -79,7 +79,7 @@ RunOurs(const FederatedData& data, bool count)
     auto task = CreateObject<LearningTask>();
     task->SetData(data);
     task->SetModel(CreateObject<LogisticModel>());
-    task->SetPartition(FederatedPartition::Iid(), {1});
+    task->SetGroups({1});
     task->SetAttribute("Threads", UintegerValue(1));
     auto quantizer = CreateObject<IdentityQuantizer>();
     auto center = CreateObject<FusionCenter>();

@@ -52,8 +52,12 @@ set(federated_sources
     model/fusion/update-fuser.cc
     model/fusion/update-fusion.cc
     model/learning/dense-kernel.cc
+    model/learning/dirichlet-partition.cc
+    model/learning/dirichlet-sizes.cc
     model/learning/federated-dataset.cc
     model/learning/federated-partition.cc
+    model/learning/iid-partition.cc
+    model/learning/label-partition.cc
     model/learning/learning-model.cc
     model/learning/learning-task.cc
     model/learning/lenet-kernel.cc
@@ -63,6 +67,8 @@ set(federated_sources
     model/learning/mlp-model.cc
     model/learning/model-evaluator.cc
     model/learning/model-kernel.cc
+    model/learning/quantity-partition.cc
+    model/learning/shard-partition.cc
     model/learning/worker-pool.cc
     model/privacy/contact-sheet.cc
     model/privacy/cosine-inversion.cc
@@ -171,9 +177,12 @@ set(federated_headers
     model/fusion/update-fuser.h
     model/fusion/update-fusion.h
     model/learning/cpu-time.h
+    model/learning/dirichlet-partition.h
     model/learning/dot-product.h
     model/learning/federated-dataset.h
     model/learning/federated-partition.h
+    model/learning/iid-partition.h
+    model/learning/label-partition.h
     model/learning/learning-model.h
     model/learning/learning-rate-schedule.h
     model/learning/learning-task.h
@@ -184,9 +193,11 @@ set(federated_headers
     model/learning/mlp-model.h
     model/learning/model-evaluator.h
     model/learning/model-kernel.h
+    model/learning/quantity-partition.h
     model/learning/sample-batch.h
     model/learning/sample-gatherer.h
     model/learning/sample-shape.h
+    model/learning/shard-partition.h
     model/learning/softmax.h
     model/learning/worker-pool.h
     model/privacy/contact-sheet.h

@@ -245,10 +245,11 @@ Listen(const Setting& setting, const FederatedData& data, Row& row)
     }
     Simulator::Run();
 
-    FederatedPartition::Parts parts; // equal to those of the task
+    FederatedPartition::Parts parts;
     std::string error;
-    FederatedPartition::Iid().Split(
-        data.train->GetLabels(), {setting.devices}, federation.GetTask()->GetSeed(), parts, error);
+    const auto task = federation.GetTask();
+    task->GetPartition()->Split(
+        data.train->GetLabels(), {setting.devices}, task->GetSeed(), parts, error);
     row.claim = federation.GetDevices()[0]->GetPrivacyClaim();
     row.ledger = federation.GetDevices()[0]->GetPrivacyLedger();
     const double share = 1.0 / (setting.devices * setting.nets);

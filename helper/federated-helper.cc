@@ -260,7 +260,6 @@ FederatedHelper::FederatedHelper()
       m_algorithm("fwo-cso"),
       m_weights(WEIGHTS.front().name),
       m_epsilon(1e-6),
-      m_partition(FederatedPartition::Iid()),
       m_protocol("udp"),
       m_joinSpacing(MicroSeconds(100)),
       m_stream(FederatedStreams::FEDERATION),
@@ -318,10 +317,9 @@ FederatedHelper::SetData(const FederatedData& data)
 }
 
 void
-FederatedHelper::SetPartition(const FederatedPartition& partition)
+FederatedHelper::SetPartition(Ptr<FederatedPartition> partition)
 {
-    m_partition = partition;
-    m_checked = false;
+    SetTaskAttribute("Partition", PointerValue(partition));
 }
 
 void
@@ -516,7 +514,7 @@ FederatedHelper::Check(std::string& error)
     m_task->SetAttribute("Pixels", EnumValue(profile->pixels));
     Apply(m_task, m_taskAttributes);
     m_task->SetData(m_data);
-    m_task->SetPartition(m_partition, sizes);
+    m_task->SetGroups(sizes);
     m_task->AssignStreams(m_stream);
     m_checked = m_task->Prepare(error);
     return m_checked && CheckStrategies(error) && CheckPrivacyBudgets(error);

@@ -116,8 +116,8 @@ class FederatedHelper
     /** @param data Training and test set. */
     void SetData(const FederatedData& data);
 
-    /** @param partition How the training set is split. */
-    void SetPartition(const FederatedPartition& partition);
+    /** @param partition How the training set is split: the attribute Partition of the task. */
+    void SetPartition(Ptr<FederatedPartition> partition);
 
     /** @param protocol udp or tcp. */
     void SetProtocol(const std::string& protocol);
@@ -410,7 +410,6 @@ class FederatedHelper
     Ptr<Quantizer> m_customQuantizer; //!< Instead of that of the algorithm; may be null.
     std::vector<Group> m_groups;      //!< The devices.
     FederatedData m_data;             //!< Training and test set.
-    FederatedPartition m_partition;   //!< How the training set is split.
     std::string m_protocol;           //!< udp or tcp.
     Time m_joinSpacing;               //!< From one start to the next.
     Ipv4Address m_group;              //!< Destination of all messages, if m_groupPort is not 0.

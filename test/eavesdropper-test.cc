@@ -444,9 +444,10 @@ TEST_F(EavesdropperCell, NearbyItSeesTheTrainingImagesAndFarAwayItDoesNot)
         Simulator::Run();
         FederatedPartition::Parts parts;
         std::string error;
-        const uint64_t seed = m_federation->GetTask()->GetSeed();
-        ASSERT_TRUE(FederatedPartition::Iid().Split(
-            data.train->GetLabels(), {devices}, seed, parts, error));
+        const auto task = m_federation->GetTask();
+        const uint64_t seed = task->GetSeed();
+        ASSERT_TRUE(
+            task->GetPartition()->Split(data.train->GetLabels(), {devices}, seed, parts, error));
         const SampleShape shape{28, 28, 10};
         const auto kernel = model->CreateDoubleKernel(shape);
         similarities.push_back(0);

@@ -70,7 +70,7 @@ class Federation : public testing::Test
         task = CreateObject<LearningTask>();
         task->SetData(FederatedData::MakeSynthetic(7, 40 * devices, 200, side, side, classes));
         task->SetModel(CreateObject<LogisticModel>());
-        task->SetPartition(FederatedPartition::Iid(), {devices});
+        task->SetGroups({devices});
         task->AssignStreams(100);
         nodes.Create(devices + 1);
         InternetStackHelper stack;

@@ -6,6 +6,7 @@
 #include "ns3/enum.h"
 #include "ns3/fixed-interval.h"
 #include "ns3/identity-quantizer.h"
+#include "ns3/iid-partition.h"
 #include "ns3/little-endian.h"
 #include "ns3/logistic-model.h"
 #include "ns3/max-abs-interval.h"
@@ -51,7 +52,7 @@ class LearningTaskTest : public testing::Test
         const auto task = CreateObjectWithAttributes<LearningTask>(
             "Threads", UintegerValue(threads), "Model", PointerValue(model));
         task->SetData(m_data);
-        task->SetPartition(FederatedPartition::Iid(), {3, 2});
+        task->SetGroups({3, 2});
         EXPECT_EQ(task->AssignStreams(stream), 1);
         return task;
     }
@@ -103,7 +104,7 @@ TEST_F(LearningTaskTest, LearnsThePapersModelByDefault)
     EXPECT_EQ(task->GetModel()->GetInstanceTypeId().GetName(), "ns3::MlpModel");
     EXPECT_NE(task->GetModel(), CreateObject<LearningTask>()->GetModel());
     task->SetData(FederatedData::MakeSynthetic(1, 10, 1));
-    task->SetPartition(FederatedPartition::Iid(), {1});
+    task->SetGroups({1});
     EXPECT_EQ(task->GetDimension(), 159010U);
     task->SetModel(CreateObject<LogisticModel>());
     EXPECT_EQ(task->GetDimension(), 7850U);
@@ -130,7 +131,8 @@ TEST_F(LearningTaskTest, TheSeedComesFromTheStreamAndTheRun)
     const auto task = MakeTask(1);
     EXPECT_EQ(task->GetSeed(), seed);
     EXPECT_EQ(task->GetSeed(), seed) << "drawn once";
-    task->SetPartition(FederatedPartition::Shards(2), {4});
+    task->SetAttribute("Partition", StringValue("ns3::ShardPartition[Shards=2]"));
+    task->SetGroups({4});
     EXPECT_EQ(task->GetSeed(), seed) << "drawn once, whatever else changes";
     EXPECT_EQ(task->GetDevices(), 4U);
     task->AssignStreams(8);
@@ -151,11 +153,11 @@ TEST_F(LearningTaskTest, SaysWhatIsMissing)
     EXPECT_FALSE(task->Prepare(error));
     EXPECT_EQ(error, "The samples cannot be split among 0 devices.");
 
-    task->SetPartition(FederatedPartition::Iid(), {201});
+    task->SetGroups({201});
     EXPECT_FALSE(task->Prepare(error));
     EXPECT_EQ(error, "200 samples cannot be split among 201 devices: each needs at least one.");
 
-    task->SetPartition(FederatedPartition::Iid(), {2});
+    task->SetGroups({2});
     task->SetData({m_data.train, FederatedData::MakeSynthetic(1, 1, 1, 8, 9, 10).test});
     EXPECT_FALSE(task->Prepare(error));
     EXPECT_EQ(error,
@@ -168,8 +170,53 @@ TEST_F(LearningTaskTest, SaysWhatIsMissing)
     EXPECT_EQ(error, "The learning task has no model.");
 
     task->SetModel(CreateObject<LogisticModel>());
+    task->SetPartition(nullptr);
+    EXPECT_FALSE(task->Prepare(error));
+    EXPECT_EQ(error, "The learning task has no partition.");
+
+    task->SetPartition(CreateObject<IidPartition>());
     EXPECT_TRUE(task->Prepare(error)) << error;
     EXPECT_TRUE(task->Prepare(error)) << error;
+
+    task->SetAttribute("Partition", StringValue("ns3::ShardPartition[Shards=101]"));
+    EXPECT_FALSE(task->Prepare(error)) << "a change is noticed";
+    EXPECT_EQ(error, "200 samples cannot be cut into 202 shards: 101 for each of 2 devices.");
+}
+
+TEST_F(LearningTaskTest, PartitionsAreChosenByTheirTypeIdAndArePaired)
+{
+    std::vector<float> start;
+    MakeTask(1)->Initialize(start);
+    for (const char* partition : {"ns3::IidPartition",
+                                  "ns3::DirichletPartition[Alpha=0.3]",
+                                  "ns3::ShardPartition[Shards=4]",
+                                  "ns3::LabelPartition",
+                                  "ns3::QuantityPartition[Alpha=1]"})
+    {
+        std::vector<uint32_t> samples;
+        for (const char* model : {"ns3::MlpModel[HiddenLayers=20]", "ns3::LogisticModel"})
+        {
+            const auto task = MakeTask(1);
+            task->SetAttribute("Partition", StringValue(partition));
+            task->SetAttribute("Model", StringValue(model));
+            EXPECT_EQ(task->GetSeed(), MakeTask(1)->GetSeed()) << partition;
+            std::vector<float> w;
+            task->Initialize(w);
+            if (w.size() == start.size())
+            {
+                EXPECT_EQ(w, start) << "the start does not depend on the split: " << partition;
+            }
+            std::vector<uint32_t> counts;
+            for (uint32_t device = 0; device < task->GetDevices(); ++device)
+            {
+                counts.push_back(task->GetSamples(device));
+            }
+            EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), 0U), 200U);
+            EXPECT_TRUE(samples.empty() || samples == counts)
+                << "the split does not depend on the model: " << partition;
+            samples = counts;
+        }
+    }
 }
 
 TEST_F(LearningTaskTest, AnUpdateIsWhatItsPartsMakeOfIt)
@@ -191,7 +238,7 @@ TEST_F(LearningTaskTest, AnUpdateIsWhatItsPartsMakeOfIt)
         const std::size_t d = task->GetDimension();
         FederatedPartition::Parts parts;
         std::string error;
-        ASSERT_TRUE(FederatedPartition::Iid().Split(
+        ASSERT_TRUE(CreateObject<IidPartition>()->Split(
             m_data.train->GetLabels(), {3, 2}, task->GetSeed(), parts, error));
         LocalTrainer<float> trainer(task->GetModel()->CreateKernel({8, 8, 10}),
                                     PixelScale::Standard());

@@ -3,6 +3,9 @@
 #ifndef FEDERATED_PARTITION_H
 #define FEDERATED_PARTITION_H
 
+#include "ns3/federated-random.h"
+#include "ns3/object.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,55 +15,34 @@ namespace ns3
 
 /**
  * @ingroup federated
+ * @brief What a partition may look at.
+ */
+struct PartitionProblem
+{
+    const std::vector<uint8_t>& labels;  //!< The class of every sample.
+    const std::vector<uint32_t>& groups; //!< Devices in each group, numbered group by group.
+    uint32_t devices;                    //!< Devices in all groups, at most as many as samples.
+    std::vector<uint32_t> order;         //!< The indices of all samples, shuffled.
+};
+
+/**
+ * @ingroup federated
  * @brief A way to split the samples of a dataset among devices.
  *
- * Every split is disjoint, complete and a function of the seed alone, and gives every device at
- * least one sample.
+ * Every split is disjoint, a function of the seed alone, and gives every device at least one
+ * sample. The splits of this module use every sample.
  */
-class FederatedPartition
+class FederatedPartition : public Object
 {
   public:
     /** The indices of the samples that each device holds. */
     using Parts = std::vector<std::vector<uint32_t>>;
 
-    /** @return one random permutation, cut into equal blocks (the first ones one sample longer). */
-    static FederatedPartition Iid();
-
     /**
-     * The share of each class that a device gets is drawn from a symmetric Dirichlet distribution.
-     * @param alpha Its parameter: small is skewed, large approaches equal shares.
-     * @return the split.
+     * @brief Get the type ID.
+     * @return the object TypeId
      */
-    static FederatedPartition Dirichlet(double alpha);
-
-    /**
-     * The samples, sorted by class, are cut into equal shards that are dealt at random (McMahan et
-     * al. 2017).
-     * @param shards Shards that each device gets.
-     * @return the split.
-     */
-    static FederatedPartition Shards(uint32_t shards);
-
-    /** @return each group of devices has its own equal range of classes; i.i.d. inside a group. */
-    static FederatedPartition LabelByGroup();
-
-    /**
-     * Classes are i.i.d., but the numbers of samples are drawn from a symmetric Dirichlet
-     * distribution.
-     * @param alpha Its parameter: small is skewed, large approaches equal sizes.
-     * @return the split.
-     */
-    static FederatedPartition QuantitySkew(double alpha);
-
-    /**
-     * Read a split as command lines write it: iid, dirichlet:ALPHA, shards:COUNT, label-by-group or
-     * quantity:ALPHA.
-     * @param text The text.
-     * @param [out] partition The split, unchanged on failure.
-     * @param [out] error On failure, one sentence that says what was wrong.
-     * @return whether the text was understood.
-     */
-    static bool Parse(const std::string& text, FederatedPartition& partition, std::string& error);
+    static TypeId GetTypeId();
 
     /**
      * @param labels The class of every sample.
@@ -76,27 +58,54 @@ class FederatedPartition
                Parts& parts,
                std::string& error) const;
 
-  private:
-    /** The kinds of splits. */
-    enum Kind
-    {
-        IID,
-        DIRICHLET,
-        SHARDS,
-        LABEL_BY_GROUP,
-        QUANTITY_SKEW,
-    };
+  protected:
+    using Indices = std::vector<uint32_t>; //!< Indices of samples, or numbers of samples.
 
     /**
-     * @param kind The kind.
-     * @param alpha Parameter of the Dirichlet distribution.
-     * @param shards Shards that each device gets.
+     * @param items How many items there are.
+     * @param parts Into how many parts they are cut.
+     * @return sizes that differ by at most one, the larger ones first.
      */
-    explicit FederatedPartition(Kind kind, double alpha = 1, uint32_t shards = 1);
+    static Indices GetEqualSizes(uint32_t items, uint32_t parts);
 
-    Kind m_kind;       //!< The kind.
-    double m_alpha;    //!< Parameter of the Dirichlet distribution.
-    uint32_t m_shards; //!< Shards that each device gets.
+    /**
+     * @param problem What is split.
+     * @return the indices of each class, in the order of the problem.
+     */
+    static std::vector<Indices> ListByLabel(const PartitionProblem& problem);
+
+    /**
+     * Hand out items to devices in order.
+     * @param items The items.
+     * @param sizes How many of them each device gets; the sum is the number of items.
+     * @param [in,out] parts What the devices hold.
+     * @param firstDevice The device that the first size is for.
+     */
+    static void HandOut(const Indices& items,
+                        const Indices& sizes,
+                        Parts& parts,
+                        uint32_t firstDevice = 0);
+
+  private:
+    /**
+     * @param problem What is split.
+     * @param random The random stream of the split, after the shuffle.
+     * @param [in,out] parts Empty ones, a device each; they get the samples.
+     * @param [out] error On failure, one sentence that says what is impossible.
+     * @return whether the split exists.
+     */
+    virtual bool DoSplit(const PartitionProblem& problem,
+                         FederatedRandom& random,
+                         Parts& parts,
+                         std::string& error) const = 0;
+
+    /**
+     * @param parts What the devices hold.
+     * @param samples How many samples there are.
+     * @param devices How many devices there are.
+     * @return what is wrong with it, in one sentence; empty if nothing is.
+     */
+    std::string FindMistake(const Parts& parts, std::size_t samples, uint32_t devices) const;
 };
 
 } // namespace ns3

@@ -60,6 +60,12 @@ LearningTask::GetTypeId()
                           StringValue("ns3::MlpModel"),
                           MakePointerAccessor(&LearningTask::SetModel, &LearningTask::GetModel),
                           federated::MakeStrategyChecker<LearningModel>())
+            .AddAttribute(
+                "Partition",
+                "How the training set is split among the devices.",
+                StringValue("ns3::IidPartition"),
+                MakePointerAccessor(&LearningTask::SetPartition, &LearningTask::GetPartition),
+                federated::MakeStrategyChecker<FederatedPartition>())
             .AddAttribute("Pixels",
                           "What a pixel value x means, when the first update or evaluation begins: "
                           "x/255 (unit), or (x/255 - 0.1307) / 0.3081 (standard).",
@@ -76,8 +82,7 @@ LearningTask::GetTypeId()
 }
 
 LearningTask::LearningTask()
-    : m_partition(FederatedPartition::Iid()),
-      m_uniform(CreateObject<UniformRandomVariable>())
+    : m_uniform(CreateObject<UniformRandomVariable>())
 {
 }
 
@@ -94,6 +99,7 @@ LearningTask::DoDispose()
     m_parts.clear();
     m_data = {};
     m_model = nullptr;
+    m_partition = nullptr;
     m_uniform = nullptr;
     Object::DoDispose();
 }
@@ -106,10 +112,22 @@ LearningTask::SetData(const FederatedData& data)
 }
 
 void
-LearningTask::SetPartition(const FederatedPartition& partition, const std::vector<uint32_t>& groups)
+LearningTask::SetPartition(Ptr<FederatedPartition> partition)
 {
     Change();
     m_partition = partition;
+}
+
+Ptr<FederatedPartition>
+LearningTask::GetPartition() const
+{
+    return m_partition;
+}
+
+void
+LearningTask::SetGroups(const std::vector<uint32_t>& groups)
+{
+    Change();
     m_groups = groups;
 }
 
@@ -160,6 +178,11 @@ LearningTask::Prepare(std::string& error)
         error = "The learning task has no model.";
         return false;
     }
+    if (!m_partition)
+    {
+        error = "The learning task has no partition.";
+        return false;
+    }
     if (!m_hasSeed)
     {
         constexpr uint32_t WORD = 0xffffffff;
@@ -167,7 +190,7 @@ LearningTask::Prepare(std::string& error)
         m_seed = high << 32 | m_uniform->GetInteger(0, WORD);
         m_hasSeed = true;
     }
-    if (!m_partition.Split(m_data.train->GetLabels(), m_groups, m_seed, m_parts, error))
+    if (!m_partition->Split(m_data.train->GetLabels(), m_groups, m_seed, m_parts, error))
     {
         return false;
     }

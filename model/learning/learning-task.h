@@ -60,11 +60,16 @@ class LearningTask : public Object
     /** @param data Training and test set. */
     void SetData(const FederatedData& data);
 
+    /** @param partition How the training set is split. */
+    void SetPartition(Ptr<FederatedPartition> partition);
+
+    /** @return how the training set is split. */
+    Ptr<FederatedPartition> GetPartition() const;
+
     /**
-     * @param partition How the training set is split.
      * @param groups The number of devices in each group; devices are numbered group by group.
      */
-    void SetPartition(const FederatedPartition& partition, const std::vector<uint32_t>& groups);
+    void SetGroups(const std::vector<uint32_t>& groups);
 
     /** @param model The model. */
     void SetModel(Ptr<LearningModel> model);
@@ -190,13 +195,13 @@ class LearningTask : public Object
     void Compute(LocalUpdate& update, Worker& worker);
 
     // Attributes
-    Ptr<LearningModel> m_model;    //!< The model.
-    Pixels m_pixels = PIXELS_UNIT; //!< What a pixel value means.
-    uint32_t m_threads = 0;        //!< Number of threads; 0 for one per core.
+    Ptr<LearningModel> m_model;          //!< The model.
+    Ptr<FederatedPartition> m_partition; //!< How the training set is split.
+    Pixels m_pixels = PIXELS_UNIT;       //!< What a pixel value means.
+    uint32_t m_threads = 0;              //!< Number of threads; 0 for one per core.
 
     // State
     FederatedData m_data;                          //!< Training and test set.
-    FederatedPartition m_partition;                //!< How the training set is split.
     std::vector<uint32_t> m_groups;                //!< Devices in each group.
     Ptr<UniformRandomVariable> m_uniform;          //!< Source of the seed.
     uint64_t m_seed = 0;                           //!< The seed, once drawn.
