@@ -3,6 +3,7 @@ set(federated_sources
     helper/federated-attack-options.cc
     helper/federated-command-line.cc
     helper/federated-helper.cc
+    helper/federated-learning-options.cc
     helper/federated-neighbors.cc
     helper/federated-output-file.cc
     helper/federated-progress.cc
@@ -118,6 +119,7 @@ set(federated_headers
     helper/federated-attack-options.h
     helper/federated-command-line.h
     helper/federated-helper.h
+    helper/federated-learning-options.h
     helper/federated-neighbors.h
     helper/federated-output-file.h
     helper/federated-progress.h
@@ -263,6 +265,7 @@ set(federated_test_sources
     test/federated-command-line-test.cc
     test/federated-dataset-test.cc
     test/federated-header-test.cc
+    test/federated-learning-options-test.cc
     test/federated-number-test.cc
     test/federated-output-test.cc
     test/federated-partition-test.cc

@@ -60,6 +60,7 @@ main(int argc, char* argv[])
     cmd.AddCount(
         "devices", "Number of devices, half of them with 2 bits", options.devices, 2, 1000);
     cmd.AddCount("participants", "Devices selected in a round", options.participants, 2, 1000);
+    options.learning.Add(cmd);
     cmd.AddCount(
         "threads", "Threads that train and evaluate, 0 for all cores", options.threads, 0, 1024);
     FederatedScenarioOptions::AddEncryption(cmd, options.encrypt);

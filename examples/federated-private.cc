@@ -32,6 +32,7 @@
 #include "ns3/enum.h"
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-helper.h"
+#include "ns3/federated-learning-options.h"
 #include "ns3/federated-number.h"
 #include "ns3/federated-port.h"
 #include "ns3/federated-quantizers.h"
@@ -61,14 +62,13 @@ main(int argc, char* argv[])
     uint32_t bits = 4;
     double interval = 0.05;
     double clip = 1;
-    std::string model = "logistic";
+    FederatedLearningOptions learning;
+    learning.model = "logistic";
+    learning.learningRate = 1;
     uint32_t pool = 4;
     uint32_t devices = 1000;
     uint32_t participants = 0;
     uint32_t rounds = 100;
-    uint32_t steps = 10;
-    uint32_t batch = 10;
-    double learningRate = 1;
     double decay = 0;
     double budget = 0;
     std::string budgetOf = "basic";
@@ -88,15 +88,12 @@ main(int argc, char* argv[])
     cmd.AddCount("bits", "Resolution of laplace and paper", bits, 1, 16);
     cmd.AddReal("interval", "A: coordinates are clamped to [-A, A]", interval, 1e-9, 1e6);
     cmd.AddReal("clip", "Largest norm of an update, laplace and gaussian", clip, 1e-9, 1e9);
-    cmd.AddChoice("model", "Model", model, {"logistic", "mlp"});
     cmd.AddCount("pool", "Side of the squares of pixels that are averaged", pool, 1, 28);
     cmd.AddCount("devices", "Number of devices", devices, 1, 10000);
     cmd.AddCount(
         "participants", "Devices selected in a round, 0: a tenth of all", participants, 0, 10000);
     cmd.AddCount("rounds", "Number of rounds", rounds, 1, 1000000);
-    cmd.AddCount("steps", "Steps of SGD in a round", steps, 1, 1000000);
-    cmd.AddCount("batch", "Samples of a step", batch, 1, 1000000);
-    cmd.AddReal("learning-rate", "Of the first round", learningRate, 1e-9, 1e6);
+    learning.Add(cmd);
     cmd.AddReal("decay", "c: round t = 0, 1, ... has the rate over 1 + c t", decay, 0, 1e6);
     cmd.AddReal("budget", "Largest epsilon of a device in all rounds, 0: any", budget, 0, 1e300);
     cmd.AddChoice("budget-of", "Which epsilon", budgetOf, {"basic", "zcdp", "same-cell"});
@@ -131,14 +128,18 @@ main(int argc, char* argv[])
     FederatedHelper federation;
     federation.SetAlgorithm("alg1"); // uniform weights, random devices
     FederatedScenarioOptions::SetEncryption(federation, encrypt);
-    federation.SetTaskAttribute(
-        "Model", StringValue(model == "mlp" ? "ns3::MlpModel" : "ns3::LogisticModel[L2=0]"));
+    learning.SetUp(federation);
+    const auto model = FederatedLearningOptions::MakeModel(learning.model, error);
+    if (learning.model == "logistic")
+    {
+        model->SetAttribute("L2", DoubleValue(0));
+    }
+    federation.SetTaskAttribute("Model", PointerValue(model));
     federation.SetTaskAttribute("Threads", UintegerValue(threads));
     federation.SetData(sets);
-    const uint32_t inputs = sets.train->GetFeatures();
-    const uint32_t classes = sets.train->GetClasses();
-    const double dimension =
-        model == "mlp" ? 200 * (inputs + 1) + 201 * classes : (inputs + 1) * classes;
+    const auto kernel = model->CreateKernel(
+        {sets.train->GetRows(), sets.train->GetColumns(), sets.train->GetClasses()});
+    const auto dimension = static_cast<double>(kernel->GetDimension());
 
     ClipNorm norm = CLIP_NONE;
     ObjectFactory quantizer(FederatedQuantizers::GetTypeIdName(mechanism));
@@ -187,9 +188,6 @@ main(int argc, char* argv[])
     federation.SetDeviceAttribute("IntervalRule", PointerValue(rule));
     federation.SetDeviceAttribute("ClipNorm", EnumValue(norm));
     federation.SetDeviceAttribute("ClipBound", DoubleValue(clip));
-    federation.SetDeviceAttribute("Steps", UintegerValue(steps));
-    federation.SetDeviceAttribute("BatchSize", UintegerValue(batch));
-    federation.SetDeviceAttribute("LearningRate", DoubleValue(learningRate));
     federation.SetDeviceAttribute("LearningRateDecay", DoubleValue(decay));
     federation.SetDeviceAttribute("PrivacyBudget", DoubleValue(budget));
     federation.SetDeviceAttribute("PrivacyBudgetOf", StringValue(budgetOf));

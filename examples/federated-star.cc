@@ -60,6 +60,7 @@ main(int argc, char* argv[])
     cmd.AddChoice("transport", "Protocol below the messages", transport, {"udp", "tcp"});
     cmd.AddTime("deadline", "Longest round", options.deadline, MilliSeconds(1), Hours(1000));
     cmd.AddCount("fragment-size", "Bytes of a message", fragmentSize, 100, 1472);
+    options.learning.Add(cmd);
     cmd.AddCount(
         "threads", "Threads that train and evaluate, 0 for all cores", options.threads, 0, 1024);
     cmd.AddFlag("pcap", "Write what the center sends and receives", pcap);

@@ -54,6 +54,7 @@ FederatedScenarioOptions::AddFederation(FederatedCommandLine& cmd)
                   lossPolicy,
                   {"renormalize", "zero", "drop"},
                   {{"renormalise", "renormalize"}});
+    learning.Add(cmd);
     cmd.AddCount("threads", "Threads that train and evaluate, 0 for all cores", threads, 0, 1024);
     AddEncryption(cmd, encrypt);
     cmd.AddData(data);
@@ -163,6 +164,7 @@ FederatedScenarioOptions::SetUp(FederatedHelper& federation, const FederatedComm
         noiseModel = text.str();
     }
     SetEncryption(federation, encrypt);
+    learning.SetUp(federation);
     federation.SetTaskAttribute("Threads", UintegerValue(threads));
     federation.SetCenterAttribute("LinkNoise", StringValue(noiseModel));
     federation.SetCenterAttribute("BitBudget", StringValue(m_budget));

@@ -5,6 +5,7 @@
 
 #include "federated-command-line.h"
 #include "federated-helper.h"
+#include "federated-learning-options.h"
 
 #include "ns3/node-container.h"
 #include "ns3/node.h"
@@ -123,6 +124,7 @@ class FederatedScenarioOptions
     double sigma2 = 0.125;                  //!< Fixed noise of the others.
     std::string budget = "measured";        //!< measured, or bits a coordinate.
     std::string lossPolicy = "renormalize"; //!< How lost coordinates are handled.
+    FederatedLearningOptions learning;      //!< Split, model and local training.
     uint32_t threads = 0;                   //!< For training and evaluation; 0: all cores.
     bool encrypt = false;                   //!< Whether messages are encrypted.
     std::string data = "data/mnist";        //!< Where the data are.

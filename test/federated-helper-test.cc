@@ -9,6 +9,7 @@
 #include "ns3/arp-cache.h"
 #include "ns3/double.h"
 #include "ns3/federated-header.h"
+#include "ns3/federated-learning-options.h"
 #include "ns3/federated-neighbors.h"
 #include "ns3/federated-port.h"
 #include "ns3/federated-scenario-options.h"
@@ -280,6 +281,30 @@ TEST_F(FederatedHelpers, LetAttributesWinOverTheProfile)
     EXPECT_EQ(GetClassOf(applications.Get(0), "FusionRule"), "ns3::UniformFusion");
     EXPECT_EQ(GetObjectOf(applications.Get(0), "Quantizer"), quantizer);
     EXPECT_EQ(GetObjectOf(applications.Get(2), "Quantizer"), quantizer);
+}
+
+TEST_F(FederatedHelpers, TakeTheOptionsOfLocalTraining)
+{
+    FederatedLearningOptions options;
+    options.model = "logistic";
+    options.SetUp(*m_helper);
+    InstallInStar();
+    const auto profiled = m_helper->GetDevices().front();
+    EXPECT_EQ(GetText(profiled, "Steps"), "10");
+    EXPECT_EQ(GetNumber(profiled, "LearningRate"), 0.1) << "of the profile";
+
+    Renew();
+    options.steps = 4;
+    options.batch = 6;
+    options.learningRate = 0.25;
+    options.SetUp(*m_helper);
+    InstallInStar();
+    for (const auto& device : m_helper->GetDevices())
+    {
+        EXPECT_EQ(GetText(device, "Steps"), "4");
+        EXPECT_EQ(GetText(device, "BatchSize"), "6");
+        EXPECT_EQ(GetNumber(device, "LearningRate"), 0.25);
+    }
 }
 
 TEST_F(FederatedHelpers, SayWhatDoesNotFit)
