@@ -7,6 +7,7 @@
 #include "ns3/federated-dataset.h"
 #include "ns3/lenet-model.h"
 #include "ns3/local-trainer.h"
+#include "ns3/mixed-derivative-kernel.h"
 #include "ns3/mlp-model.h"
 #include "ns3/model-evaluator.h"
 
@@ -148,6 +149,7 @@ void
 Inversion(benchmark::State& state)
 {
     Victim<Model, Scalar> v;
+    auto& kernel = dynamic_cast<MixedDerivativeKernel<Scalar>&>(*v.kernel);
     const std::vector<Scalar> observed(v.w.size(), Scalar(0.01));
     const std::vector<Scalar> known(v.w.size(), Scalar(1));
     const std::vector<Scalar> label(SHAPE.classes, Scalar(0.1));
@@ -155,7 +157,7 @@ Inversion(benchmark::State& state)
     std::vector<Scalar> byLabel(SHAPE.classes);
     for (auto _ : state)
     {
-        v.kernel->ComputeSoftGradient(v.input.data(), label.data(), v.w.data(), v.gradient.data());
+        kernel.ComputeSoftGradient(v.input.data(), label.data(), v.w.data(), v.gradient.data());
         Scalar distance = 0;
         for (std::size_t begin = 0; begin < observed.size(); begin += BLOCK)
         {
@@ -167,7 +169,7 @@ Inversion(benchmark::State& state)
             distance += federated::DotProduct(&v.gradient[begin], &v.gradient[begin], end - begin);
         }
         benchmark::DoNotOptimize(distance);
-        v.kernel->ComputeMixedDerivative(
+        kernel.ComputeMixedDerivative(
             v.gradient.data(), v.w.data(), byInput.data(), byLabel.data());
         benchmark::DoNotOptimize(byInput.data());
         benchmark::ClobberMemory();

@@ -65,11 +65,14 @@ set(federated_sources
     model/learning/lenet-model.cc
     model/learning/local-trainer.cc
     model/learning/logistic-model.cc
+    model/learning/mixed-derivative-kernel.cc
     model/learning/mlp-model.cc
     model/learning/model-evaluator.cc
     model/learning/model-kernel.cc
     model/learning/quantity-partition.cc
     model/learning/shard-partition.cc
+    model/learning/simple-kernel.cc
+    model/learning/simple-model.cc
     model/learning/worker-pool.cc
     model/privacy/contact-sheet.cc
     model/privacy/cosine-inversion.cc
@@ -192,6 +195,7 @@ set(federated_headers
     model/learning/local-trainer.h
     model/learning/local-update.h
     model/learning/logistic-model.h
+    model/learning/mixed-derivative-kernel.h
     model/learning/mlp-model.h
     model/learning/model-evaluator.h
     model/learning/model-kernel.h
@@ -200,6 +204,7 @@ set(federated_headers
     model/learning/sample-gatherer.h
     model/learning/sample-shape.h
     model/learning/shard-partition.h
+    model/learning/simple-model.h
     model/learning/softmax.h
     model/learning/worker-pool.h
     model/privacy/contact-sheet.h
@@ -332,6 +337,7 @@ set(federated_star_headers
     helper/federated-star-helper.h
 )
 set(federated_star_tests
+    test/custom-model-test.cc
     test/federated-helper-test.cc
     test/wireshark-test.cc
 )

@@ -28,6 +28,7 @@
 #include "ns3/federated-attack-options.h"
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-dataset.h"
+#include "ns3/federated-learning-options.h"
 #include "ns3/federated-output-file.h"
 #include "ns3/federated-result-line.h"
 #include "ns3/federated-streams.h"
@@ -35,7 +36,6 @@
 #include "ns3/image-quality.h"
 #include "ns3/interval-rule.h"
 #include "ns3/learning-model.h"
-#include "ns3/object-factory.h"
 #include "ns3/quantizer.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/sample-gatherer.h"
@@ -173,10 +173,15 @@ main(int argc, char* argv[])
     cmd.AddData(data);
     options.Add(cmd);
     cmd.AddReal("capture", "Probability that a coordinate is captured", capture, 0, 1);
-    cmd.AddChoice("model",
-                  "The model; auto is mlp for the linear attack and lenet for the others",
-                  modelName,
-                  {"auto", "lenet", "mlp"});
+    cmd.AddText("model",
+                "Model: auto (mlp for the linear attack, lenet for the others), lenet, logistic, "
+                "mlp or mlp:H with hidden layers such as 200",
+                modelName,
+                [](const std::string& text)
+                {
+                    const std::string error = FederatedLearningOptions::CheckModel(text);
+                    return text == "auto" || error.empty() ? "" : "is not auto and " + error;
+                });
     cmd.AddCount("nets", "Random models", nets, 1, 1000);
     cmd.AddCount("images", "Training images of each of them", images, 1, 1000);
     cmd.AddCount("threads", "Worker threads; 0 is one a core", threads, 0, 256);
@@ -194,19 +199,18 @@ main(int argc, char* argv[])
     const FederatedDataset& train = *loaded.train;
     const SampleShape shape{train.GetRows(), train.GetColumns(), train.GetClasses()};
 
-    ObjectFactory modelFactory(modelName == "mlp" ? "ns3::MlpModel" : "ns3::LeNetModel");
+    const auto model = FederatedLearningOptions::MakeModel(modelName, error);
     if (modelName == "lenet")
     {
-        modelFactory.Set("InitialRange", DoubleValue(0.5));
+        model->SetAttribute("InitialRange", DoubleValue(0.5));
     }
-    const auto model = modelFactory.Create<LearningModel>();
-    const auto kernel = model->CreateDoubleKernel(shape);
-
-    const auto quantizer = options.MakeQuantizer(kernel->GetDimension());
+    const auto quantizer = options.MakeQuantizer(model->CreateKernel(shape)->GetDimension());
     const auto interval = options.MakeInterval();
     const auto attack = options.MakeAttack();
-    cmd.Require(attack->IsApplicable(*kernel),
-                "--attack=" + options.attack + " does not work on --model=" + modelName + ".");
+    const bool isApplicable = attack->IsApplicable(*model, shape, error);
+    cmd.Require(isApplicable,
+                "--attack=" + options.attack + " does not work on --model=" + modelName + ": " +
+                    error);
     cmd.Require(std::size_t{nets} * images <= train.GetSize(),
                 "--nets=" + std::to_string(nets) + " times --images=" + std::to_string(images) +
                     " is more than the data has.");

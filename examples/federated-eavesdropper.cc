@@ -412,11 +412,11 @@ main(int argc, char* argv[])
     const FederatedDataset& train = *setting.data.train;
     setting.shape = {train.GetRows(), train.GetColumns(), train.GetClasses()};
     setting.model = CreateObjectWithAttributes<LeNetModel>("InitialRange", DoubleValue(0.5));
-    const auto kernel = setting.model->CreateDoubleKernel(setting.shape);
-    setting.dimension = kernel->GetDimension();
+    setting.dimension = setting.model->CreateKernel(setting.shape)->GetDimension();
     const auto attack = options.MakeAttack();
-    cmd.Require(attack->IsApplicable(*kernel),
-                "Option --attack=" + options.attack + " does not work on a LeNet.");
+    const bool isApplicable = attack->IsApplicable(*setting.model, setting.shape, error);
+    cmd.Require(isApplicable,
+                "Option --attack=" + options.attack + " does not work on a LeNet: " + error);
     const uint32_t largest = local == "one" ? 1 : 10;
     cmd.Require(setting.devices * largest * largest <= train.GetSize(),
                 "Option --devices=" + std::to_string(setting.devices) +

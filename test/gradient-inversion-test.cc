@@ -313,11 +313,15 @@ TEST(GradientInversion, LinearAttackToleratesNoise)
 TEST(GradientInversion, LinearAttackNeedsAFullyConnectedFirstLayer)
 {
     const auto linear = CreateObject<LinearInversion>();
-    EXPECT_TRUE(linear->IsApplicable(*CreateObject<MlpModel>()->CreateDoubleKernel(MNIST)));
-    EXPECT_FALSE(linear->IsApplicable(*MakeLeNet()->CreateDoubleKernel(MNIST)));
-    EXPECT_TRUE(MakeDlg(1)->IsApplicable(*MakeLeNet()->CreateDoubleKernel(MNIST)));
+    std::string error;
+    EXPECT_TRUE(linear->IsApplicable(*CreateObject<MlpModel>(), MNIST, error)) << error;
+    EXPECT_FALSE(linear->IsApplicable(*MakeLeNet(), MNIST, error));
+    EXPECT_EQ(error,
+              "ns3::LinearInversion needs a model whose first layer is fully connected, which "
+              "ns3::LeNetModel is not.");
+    EXPECT_TRUE(MakeDlg(1)->IsApplicable(*MakeLeNet(), MNIST, error));
     // A convolution that happens to see a whole image of 5 x 5.
-    EXPECT_FALSE(linear->IsApplicable(*MakeLeNet()->CreateDoubleKernel({5, 5, 3})));
+    EXPECT_FALSE(linear->IsApplicable(*MakeLeNet(), {5, 5, 3}, error));
 }
 
 TEST(GradientInversion, EqualStreamsGiveEqualResultsWhereverTheNumbersAre)

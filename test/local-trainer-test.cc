@@ -58,27 +58,6 @@ class RecordingKernel : public ModelKernel<double>
         return w;
     }
 
-    // Training needs nothing of what follows.
-    void DoForward(const double*, const double*, double*) override
-    {
-    }
-
-    void DoBackward(const double*, const double*, double*) override
-    {
-    }
-
-    void DoForwardTangent(const double*, const double*, double*) override
-    {
-    }
-
-    void DoBackwardTangent(const double*,
-                           const double*,
-                           const double*,
-                           const double*,
-                           double*) override
-    {
-    }
-
     std::vector<std::vector<double>>& m_batches; //!< First inputs of each batch.
 };
 

@@ -5,6 +5,7 @@
 #include "ns3/double.h"
 #include "ns3/lenet-model.h"
 #include "ns3/logistic-model.h"
+#include "ns3/mixed-derivative-kernel.h"
 #include "ns3/mlp-model.h"
 #include "ns3/object-factory.h"
 #include "ns3/string.h"
@@ -131,6 +132,14 @@ GetRelativeError(const std::vector<Scalar>& actual, const std::vector<double>& e
         norm += std::pow(expected[i], 2);
     }
     return std::sqrt(error / norm);
+}
+
+/** @return the same kernel, which has mixed derivatives. */
+template <typename Scalar>
+MixedDerivativeKernel<Scalar>&
+Derive(ModelKernel<Scalar>& kernel)
+{
+    return dynamic_cast<MixedDerivativeKernel<Scalar>&>(kernel);
 }
 
 /**
@@ -292,10 +301,10 @@ ExpectMixedGolden(ModelKernel<double>& kernel, const MixedGolden& golden)
         u[j] = std::cos(static_cast<double>(j));
     }
     std::vector<double> g(w.size());
-    kernel.ComputeSoftGradient(samples.batch.inputs, label.data(), w.data(), g.data());
+    Derive(kernel).ComputeSoftGradient(samples.batch.inputs, label.data(), w.data(), g.data());
     std::vector<double> byInput(784);
     std::vector<double> byLabel(10);
-    kernel.ComputeMixedDerivative(u.data(), w.data(), byInput.data(), byLabel.data());
+    Derive(kernel).ComputeMixedDerivative(u.data(), w.data(), byInput.data(), byLabel.data());
 
     double norm1 = 0;
     double cosine = 0;
@@ -516,9 +525,10 @@ TEST_P(ModelKernelProperties, SoftGradientOfACertainLabelIsTheGradient)
     std::vector<double> label(GetParam().shape.classes, 0);
     label[one.labels[0]] = 1;
     std::vector<double> actual(m_w.size(), 7);
-    EXPECT_NEAR(m_kernel->ComputeSoftGradient(one.inputs, label.data(), m_w.data(), actual.data()),
-                loss,
-                1e-12);
+    EXPECT_NEAR(
+        Derive(*m_kernel).ComputeSoftGradient(one.inputs, label.data(), m_w.data(), actual.data()),
+        loss,
+        1e-12);
     for (std::size_t j = 0; j < actual.size(); ++j)
     {
         ASSERT_NEAR(actual[j], expected[j], 1e-13) << "coordinate " << j;
@@ -537,12 +547,13 @@ TEST_P(ModelKernelProperties, MixedDerivativeEqualsCentralDifferencesOfTheGradie
     std::vector<double> gradient(m_w.size());
     const auto phi = [&](const std::vector<double>& at) // u.G, whose derivative by G is u
     {
-        m_kernel->ComputeSoftGradient(at.data(), at.data() + features, m_w.data(), gradient.data());
+        Derive(*m_kernel).ComputeSoftGradient(
+            at.data(), at.data() + features, m_w.data(), gradient.data());
         return std::inner_product(u.begin(), u.end(), gradient.begin(), 0.0);
     };
     phi(point);
     std::vector<double> derivative(point.size(), 7);
-    m_kernel->ComputeMixedDerivative(
+    Derive(*m_kernel).ComputeMixedDerivative(
         u.data(), m_w.data(), derivative.data(), derivative.data() + features);
 
     const double h = 1e-5;
@@ -585,9 +596,9 @@ TEST_P(ModelKernelProperties, MixedDerivativeInFloatAgreesWithDouble)
     const std::vector<double> label(classes, 1.0 / classes);
     std::vector<double> gradient(u.size());
     std::vector<double> expected(features + classes);
-    m_kernel->ComputeSoftGradient(
+    Derive(*m_kernel).ComputeSoftGradient(
         m_samples.batch.inputs, label.data(), m_w.data(), gradient.data());
-    m_kernel->ComputeMixedDerivative(
+    Derive(*m_kernel).ComputeMixedDerivative(
         u.data(), m_w.data(), expected.data(), expected.data() + features);
 
     const std::vector<float> w(m_w.begin(), m_w.end());
@@ -595,8 +606,9 @@ TEST_P(ModelKernelProperties, MixedDerivativeInFloatAgreesWithDouble)
     const std::vector<float> sameLabel(label.begin(), label.end());
     std::vector<float> room(u.size());
     std::vector<float> actual(features + classes);
-    kernel->ComputeSoftGradient(samples.batch.inputs, sameLabel.data(), w.data(), room.data());
-    kernel->ComputeMixedDerivative(
+    Derive(*kernel).ComputeSoftGradient(
+        samples.batch.inputs, sameLabel.data(), w.data(), room.data());
+    Derive(*kernel).ComputeMixedDerivative(
         direction.data(), w.data(), actual.data(), actual.data() + features);
     EXPECT_LT(GetRelativeError(actual, expected), 1e-4);
 }
@@ -608,9 +620,10 @@ TEST_P(ModelKernelProperties, MixedDerivativeAllocatesNothing)
     std::vector<double> byInput(m_kernel->GetFeatures());
     std::vector<double> byLabel(m_kernel->GetClasses());
     const std::size_t before = GetAllocations();
-    m_kernel->ComputeSoftGradient(
+    Derive(*m_kernel).ComputeSoftGradient(
         m_samples.batch.inputs, label.data(), m_w.data(), gradient.data());
-    m_kernel->ComputeMixedDerivative(gradient.data(), m_w.data(), byInput.data(), byLabel.data());
+    Derive(*m_kernel).ComputeMixedDerivative(
+        gradient.data(), m_w.data(), byInput.data(), byLabel.data());
     EXPECT_EQ(GetAllocations(), before);
 }
 

@@ -101,7 +101,7 @@ IsBlank(const Scalar* inputs, Bits blank)
 
 template <typename Scalar>
 DenseKernel<Scalar>::DenseKernel(const std::vector<std::size_t>& widths, double l2)
-    : ModelKernel<Scalar>(MakeLayers(widths), widths.front(), widths.back()),
+    : MixedDerivativeKernel<Scalar>(MakeLayers(widths), widths.front(), widths.back()),
       m_l2(static_cast<Scalar>(l2))
 {
     const std::vector<ModelLayer>& layers = this->GetLayers();

@@ -3,7 +3,7 @@
 #ifndef DENSE_KERNEL_H
 #define DENSE_KERNEL_H
 
-#include "model-kernel.h"
+#include "mixed-derivative-kernel.h"
 #include "weighted-rows.h"
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace ns3::federated
  * vanishes if the background is 0: then a step touches only the rows of inputs in use.
  */
 template <typename Scalar>
-class DenseKernel : public ModelKernel<Scalar>
+class DenseKernel : public MixedDerivativeKernel<Scalar>
 {
   public:
     /**

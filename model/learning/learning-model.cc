@@ -39,14 +39,34 @@ std::unique_ptr<ModelKernel<float>>
 LearningModel::CreateKernel(const SampleShape& shape) const
 {
     CheckShape(shape);
-    return DoCreateKernel(shape);
+    auto kernel = DoCreateKernel(shape);
+    NS_ABORT_MSG_IF(!kernel, GetInstanceTypeId().GetName() << " made no kernel");
+    return kernel;
+}
+
+bool
+LearningModel::HasDoubleKernel(const SampleShape& shape) const
+{
+    CheckShape(shape);
+    return DoCreateDoubleKernel(shape) != nullptr;
 }
 
 std::unique_ptr<ModelKernel<double>>
 LearningModel::CreateDoubleKernel(const SampleShape& shape) const
 {
     CheckShape(shape);
-    return DoCreateDoubleKernel(shape);
+    auto kernel = DoCreateDoubleKernel(shape);
+    NS_ABORT_MSG_IF(!kernel,
+                    GetInstanceTypeId().GetName()
+                        << " counts in float only: it has no kernel in double, as attacks and "
+                           "theory need it");
+    return kernel;
+}
+
+std::unique_ptr<ModelKernel<double>>
+LearningModel::DoCreateDoubleKernel(const SampleShape& /* shape */) const
+{
+    return nullptr;
 }
 
 } // namespace ns3

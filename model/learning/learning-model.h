@@ -17,6 +17,9 @@ namespace ns3
  * @ingroup federated
  * @brief Which model is learned: a description that users choose by TypeId and attributes, and that
  * makes the kernels which do the work.
+ *
+ * A child makes kernels in float. Kernels in double, and MixedDerivativeKernel, are for attacks,
+ * tests and theory; a model may leave them out.
  */
 class LearningModel : public Object
 {
@@ -35,7 +38,14 @@ class LearningModel : public Object
 
     /**
      * @param shape Size of an image and number of classes.
-     * @return a kernel that counts in double, for tests and theory.
+     * @return whether the model can count in double, too.
+     */
+    bool HasDoubleKernel(const SampleShape& shape) const;
+
+    /**
+     * @param shape Size of an image and number of classes.
+     * @return a kernel that counts in double, for attacks, tests and theory. Aborts if the model
+     * counts in float only.
      */
     std::unique_ptr<ModelKernel<double>> CreateDoubleKernel(const SampleShape& shape) const;
 
@@ -43,9 +53,12 @@ class LearningModel : public Object
     /** @copydoc CreateKernel */
     virtual std::unique_ptr<ModelKernel<float>> DoCreateKernel(const SampleShape& shape) const = 0;
 
-    /** @copydoc CreateDoubleKernel */
+    /**
+     * @param shape Size of an image and number of classes.
+     * @return a kernel that counts in double; null, as here, if the model counts in float only.
+     */
     virtual std::unique_ptr<ModelKernel<double>> DoCreateDoubleKernel(
-        const SampleShape& shape) const = 0;
+        const SampleShape& shape) const;
 };
 
 } // namespace ns3

@@ -45,6 +45,37 @@ Describe(const SampleShape& shape)
     return text.str();
 }
 
+/**
+ * @param kernel A kernel, which may be of a user.
+ * @param model Its model.
+ * @param shape The shape of the samples.
+ * @param [out] error On failure, one sentence that says what does not fit.
+ * @return whether the kernel fits the samples and its updates fit into messages.
+ */
+bool
+CheckKernel(const ModelKernel<float>& kernel,
+            const LearningModel& model,
+            const SampleShape& shape,
+            std::string& error)
+{
+    const std::size_t features = shape.rows * shape.columns;
+    const std::string name = model.GetInstanceTypeId().GetName();
+    if (kernel.GetFeatures() != features || kernel.GetClasses() != shape.classes)
+    {
+        error = name + " has " + std::to_string(kernel.GetFeatures()) + " inputs and " +
+                std::to_string(kernel.GetClasses()) + " classes, but the samples have " +
+                Describe(shape) + ".";
+        return false;
+    }
+    if (kernel.GetDimension() > std::numeric_limits<uint32_t>::max())
+    {
+        error = name + " has " + std::to_string(kernel.GetDimension()) +
+                " parameters, but messages number at most 2^32 - 1.";
+        return false;
+    }
+    return true;
+}
+
 } // namespace
 
 TypeId
@@ -195,6 +226,10 @@ LearningTask::Prepare(std::string& error)
         return false;
     }
     m_kernel = m_model->CreateKernel(shape);
+    if (!CheckKernel(*m_kernel, *m_model, shape, error))
+    {
+        return false;
+    }
     m_layerEnds.clear();
     for (const ModelLayer& layer : m_kernel->GetLayers())
     {

@@ -225,10 +225,10 @@ using Vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
 
 template <typename Scalar>
 LeNetKernel<Scalar>::LeNetKernel(const SampleShape& shape, double initialRange)
-    : ModelKernel<Scalar>(MakeLayers(shape),
-                          shape.rows * shape.columns,
-                          shape.classes,
-                          initialRange),
+    : MixedDerivativeKernel<Scalar>(MakeLayers(shape),
+                                    shape.rows * shape.columns,
+                                    shape.classes,
+                                    initialRange),
       m_classes(shape.classes),
       m_gradient(this->GetDimension())
 {

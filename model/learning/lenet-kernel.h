@@ -3,7 +3,7 @@
 #ifndef LENET_KERNEL_H
 #define LENET_KERNEL_H
 
-#include "model-kernel.h"
+#include "mixed-derivative-kernel.h"
 #include "sample-shape.h"
 
 #include <array>
@@ -24,7 +24,7 @@ namespace ns3::federated
  * depend on the batch (except for the scores).
  */
 template <typename Scalar>
-class LeNetKernel : public ModelKernel<Scalar>
+class LeNetKernel : public MixedDerivativeKernel<Scalar>
 {
   public:
     /**

@@ -22,10 +22,28 @@ ModelKernel<Scalar>::ModelKernel(std::vector<ModelLayer> layers,
     : m_layers(std::move(layers)),
       m_features(features),
       m_classes(classes),
-      m_initialRange(initialRange),
-      m_probabilities(classes),
-      m_delta(classes),
-      m_tangent(classes)
+      m_initialRange(initialRange)
+{
+    std::size_t end = 0;
+    for (const ModelLayer& layer : m_layers)
+    {
+        NS_ABORT_MSG_IF(layer.begin != end || layer.size == 0,
+                        "ModelKernel: layer " << layer.name << " has " << layer.size
+                                              << " parameters from " << layer.begin
+                                              << " on; it must have some, from " << end << " on");
+        NS_ABORT_MSG_IF(layer.fanIn == 0 && initialRange == 0,
+                        "ModelKernel: layer " << layer.name
+                                              << " has no fan-in, which its start depends on");
+        end += layer.size;
+    }
+    NS_ABORT_MSG_IF(end == 0, "ModelKernel: the model has no parameters");
+}
+
+template <typename Scalar>
+ModelKernel<Scalar>::ModelKernel(std::size_t dimension, const SampleShape& shape)
+    : ModelKernel({{"all", 0, dimension, shape.rows * shape.columns}},
+                  shape.rows * shape.columns,
+                  shape.classes)
 {
 }
 
@@ -80,7 +98,7 @@ ModelKernel<Scalar>::Evaluate(const SampleBatch<Scalar>& batch,
     CheckInputs(batch);
     CheckLabels(batch);
     const Scalar* logits = DoComputeLogits(batch, w);
-    lossSum = static_cast<double>(batch.count) * DoGetPenalty(w);
+    lossSum = static_cast<double>(batch.count) * GetPenalty(w);
     correct = 0;
     for (std::size_t s = 0; s < batch.count; ++s, logits += m_classes)
     {
@@ -118,52 +136,6 @@ ModelKernel<Scalar>::GetClasses() const
 }
 
 template <typename Scalar>
-Scalar
-ModelKernel<Scalar>::ComputeSoftGradient(const Scalar* input,
-                                         const Scalar* label,
-                                         const Scalar* w,
-                                         Scalar* gradient)
-{
-    DoForward(input, w, m_delta.data());
-    // sum_k y_k (ln(sum_j e^z_j) - z_k), whose derivative by z_k is (sum of y) p_k - y_k.
-    Scalar loss = static_cast<Scalar>(DoGetPenalty(w));
-    m_labelSum = 0;
-    for (std::size_t k = 0; k < m_classes; ++k)
-    {
-        loss -= label[k] * m_delta[k];
-        m_labelSum += label[k];
-    }
-    loss += m_labelSum * federated::Softmax(m_delta.data(), m_classes, m_probabilities.data());
-    for (std::size_t k = 0; k < m_classes; ++k)
-    {
-        m_delta[k] = m_labelSum * m_probabilities[k] - label[k];
-    }
-    DoBackward(m_delta.data(), w, gradient);
-    return loss;
-}
-
-template <typename Scalar>
-void
-ModelKernel<Scalar>::ComputeMixedDerivative(const Scalar* u,
-                                            const Scalar* w,
-                                            Scalar* byInput,
-                                            Scalar* byLabel)
-{
-    DoForwardTangent(w, u, m_tangent.data());
-    Scalar mean = 0;
-    for (std::size_t k = 0; k < m_classes; ++k)
-    {
-        mean += m_probabilities[k] * m_tangent[k];
-    }
-    for (std::size_t k = 0; k < m_classes; ++k)
-    {
-        byLabel[k] = mean - m_tangent[k]; // of -ln p_k
-        m_tangent[k] = m_labelSum * m_probabilities[k] * (m_tangent[k] - mean);
-    }
-    DoBackwardTangent(m_delta.data(), m_tangent.data(), w, u, byInput);
-}
-
-template <typename Scalar>
 void
 ModelKernel<Scalar>::CheckInputs(const SampleBatch<Scalar>& batch) const
 {
@@ -183,6 +155,13 @@ ModelKernel<Scalar>::CheckLabels(const SampleBatch<Scalar>& batch) const
                             << +batch.labels[s] << ", but the model has " << m_classes
                             << " classes");
     }
+}
+
+template <typename Scalar>
+double
+ModelKernel<Scalar>::GetPenalty(const Scalar* w) const
+{
+    return DoGetPenalty(w);
 }
 
 template <typename Scalar>

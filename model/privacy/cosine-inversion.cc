@@ -5,6 +5,7 @@
 #include "ns3/boolean.h"
 #include "ns3/dot-product.h"
 #include "ns3/double.h"
+#include "ns3/mixed-derivative-kernel.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -133,7 +134,7 @@ class CosineInversion::Objective
      * @param weight Weight of the total variation.
      */
     Objective(const Target& target,
-              ModelKernel<double>& kernel,
+              MixedDerivativeKernel<double>& kernel,
               const SampleShape& shape,
               std::size_t label,
               double weight)
@@ -187,14 +188,14 @@ class CosineInversion::Objective
     }
 
   private:
-    const Target& m_target;        //!< What was observed.
-    ModelKernel<double>& m_kernel; //!< The model.
-    const SampleShape m_shape;     //!< Size and classes of the image.
-    const double m_weight;         //!< Weight of the total variation.
-    const double m_observed;       //!< Norm of the observed gradient.
-    std::vector<double> m_label;   //!< Probability of each class: one is 1.
-    std::vector<double> m_byLabel; //!< Derivative by the label, which is not needed.
-    std::vector<double> m_u;       //!< d numbers.
+    const Target& m_target;                  //!< What was observed.
+    MixedDerivativeKernel<double>& m_kernel; //!< The model.
+    const SampleShape m_shape;               //!< Size and classes of the image.
+    const double m_weight;                   //!< Weight of the total variation.
+    const double m_observed;                 //!< Norm of the observed gradient.
+    std::vector<double> m_label;             //!< Probability of each class: one is 1.
+    std::vector<double> m_byLabel;           //!< Derivative by the label, which is not needed.
+    std::vector<double> m_u;                 //!< d numbers.
 };
 
 TypeId
@@ -228,12 +229,20 @@ CosineInversion::GetTypeId()
     return tid;
 }
 
+std::string
+CosineInversion::DoFindLack(const ModelKernel<double>& kernel) const
+{
+    const std::string lack = FindLackForDerivatives(kernel);
+    return lack.empty() ? FindLackForLabel(kernel) : lack;
+}
+
 InversionResult
 CosineInversion::DoReconstruct(const Target& target,
-                               ModelKernel<double>& kernel,
+                               ModelKernel<double>& model,
                                const SampleShape& shape,
                                FederatedRandom& random) const
 {
+    auto& kernel = dynamic_cast<MixedDerivativeKernel<double>&>(model);
     const std::size_t pixels = kernel.GetFeatures();
     InversionResult result;
     result.label = InferLabel(target, kernel);

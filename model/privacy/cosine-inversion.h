@@ -27,6 +27,7 @@ class CosineInversion : public GradientInversion
   private:
     class Objective;
 
+    std::string DoFindLack(const ModelKernel<double>& kernel) const override;
     InversionResult DoReconstruct(const Target& target,
                                   ModelKernel<double>& kernel,
                                   const SampleShape& shape,

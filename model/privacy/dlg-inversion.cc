@@ -7,6 +7,7 @@
 #include "ns3/boolean.h"
 #include "ns3/dot-product.h"
 #include "ns3/double.h"
+#include "ns3/mixed-derivative-kernel.h"
 #include "ns3/softmax.h"
 #include "ns3/uinteger.h"
 
@@ -63,12 +64,20 @@ DlgInversion::GetTypeId()
     return tid;
 }
 
+std::string
+DlgInversion::DoFindLack(const ModelKernel<double>& kernel) const
+{
+    const std::string lack = FindLackForDerivatives(kernel);
+    return lack.empty() && m_inferLabel ? FindLackForLabel(kernel) : lack;
+}
+
 InversionResult
 DlgInversion::DoReconstruct(const Target& target,
-                            ModelKernel<double>& kernel,
+                            ModelKernel<double>& model,
                             const SampleShape& shape,
                             FederatedRandom& random) const
 {
+    auto& kernel = dynamic_cast<MixedDerivativeKernel<double>&>(model);
     const std::size_t d = kernel.GetDimension();
     const std::size_t pixels = kernel.GetFeatures();
     const std::size_t scores = m_inferLabel ? 0 : shape.classes;

@@ -26,6 +26,7 @@ class DlgInversion : public GradientInversion
     static TypeId GetTypeId();
 
   private:
+    std::string DoFindLack(const ModelKernel<double>& kernel) const override;
     InversionResult DoReconstruct(const Target& target,
                                   ModelKernel<double>& kernel,
                                   const SampleShape& shape,

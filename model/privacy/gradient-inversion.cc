@@ -3,6 +3,7 @@
 #include "gradient-inversion.h"
 
 #include "ns3/abort.h"
+#include "ns3/mixed-derivative-kernel.h"
 
 #include <cmath>
 #include <limits>
@@ -21,9 +22,19 @@ GradientInversion::GetTypeId()
 }
 
 bool
-GradientInversion::IsApplicable(const ModelKernel<double>& kernel) const
+GradientInversion::IsApplicable(const LearningModel& model,
+                                const SampleShape& shape,
+                                std::string& error) const
 {
-    return DoIsApplicable(kernel);
+    const std::string lack = model.HasDoubleKernel(shape)
+                                 ? DoFindLack(*model.CreateDoubleKernel(shape))
+                                 : "that counts in double";
+    if (!lack.empty())
+    {
+        error = GetInstanceTypeId().GetName() + " needs a model " + lack + ", which " +
+                model.GetInstanceTypeId().GetName() + " is not.";
+    }
+    return lack.empty();
 }
 
 InversionResult
@@ -39,8 +50,8 @@ GradientInversion::Reconstruct(const GradientObservation& observation,
     NS_ABORT_MSG_IF(shape.rows * shape.columns != kernel.GetFeatures() ||
                         shape.classes != kernel.GetClasses(),
                     "GradientInversion: the shape is not that of the model");
-    NS_ABORT_MSG_IF(!DoIsApplicable(kernel),
-                    GetInstanceTypeId().GetName() << " does not work on this model");
+    const std::string lack = DoFindLack(kernel);
+    NS_ABORT_MSG_IF(!lack.empty(), GetInstanceTypeId().GetName() << " needs a model " << lack);
     const double scale =
         -1 / (observation.learningRate * observation.steps * observation.clipFactor);
     NS_ABORT_MSG_IF(!std::isfinite(scale),
@@ -88,10 +99,20 @@ GradientInversion::InferLabel(const Target& target, const ModelKernel<double>& k
     return label;
 }
 
-bool
-GradientInversion::DoIsApplicable(const ModelKernel<double>& /* kernel */) const
+std::string
+GradientInversion::FindLackForLabel(const ModelKernel<double>& kernel)
 {
-    return true;
+    const ModelLayer& layer = kernel.GetLayers().back();
+    return layer.isDense && layer.GetUnits() == kernel.GetClasses()
+               ? ""
+               : "whose last layer is fully connected";
+}
+
+std::string
+GradientInversion::FindLackForDerivatives(const ModelKernel<double>& kernel)
+{
+    const bool has = dynamic_cast<const MixedDerivativeKernel<double>*>(&kernel) != nullptr;
+    return has ? "" : "with mixed derivatives";
 }
 
 } // namespace ns3

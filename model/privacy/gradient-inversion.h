@@ -4,12 +4,14 @@
 #define GRADIENT_INVERSION_H
 
 #include "ns3/federated-random.h"
+#include "ns3/learning-model.h"
 #include "ns3/model-kernel.h"
 #include "ns3/object.h"
 #include "ns3/sample-shape.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -67,15 +69,19 @@ class GradientInversion : public Object
     static TypeId GetTypeId();
 
     /**
-     * @param kernel A model.
+     * @param model A model.
+     * @param shape Size of an image and number of classes.
+     * @param [out] error On failure, one sentence that says what the model lacks.
      * @return whether this attack works on such a model.
      */
-    bool IsApplicable(const ModelKernel<double>& kernel) const;
+    bool IsApplicable(const LearningModel& model,
+                      const SampleShape& shape,
+                      std::string& error) const;
 
     /**
      * Attack one update.
      * @param observation What is known; sizes must fit the model, values may be anything.
-     * @param kernel The model, for the calling thread alone. IsApplicable() must hold.
+     * @param kernel Of a model for which IsApplicable() holds; for the calling thread alone.
      * @param shape Size of an image and number of classes.
      * @param random Stream for the start.
      * @return what was found.
@@ -105,9 +111,25 @@ class GradientInversion : public Object
      */
     static uint8_t InferLabel(const Target& target, const ModelKernel<double>& kernel);
 
+    /**
+     * @param kernel A kernel of a model.
+     * @return what InferLabel needs and the model lacks, as DoFindLack.
+     */
+    static std::string FindLackForLabel(const ModelKernel<double>& kernel);
+
+    /**
+     * @param kernel A kernel of a model.
+     * @return what a MixedDerivativeKernel has and the model lacks, as DoFindLack.
+     */
+    static std::string FindLackForDerivatives(const ModelKernel<double>& kernel);
+
   private:
-    /** @copydoc IsApplicable */
-    virtual bool DoIsApplicable(const ModelKernel<double>& kernel) const;
+    /**
+     * @param kernel A kernel of a model.
+     * @return what the attack needs and the model lacks, as words that follow "needs a model";
+     * empty if nothing.
+     */
+    virtual std::string DoFindLack(const ModelKernel<double>& kernel) const = 0;
 
     /**
      * Attack one update.

@@ -17,11 +17,13 @@ LinearInversion::GetTypeId()
     return tid;
 }
 
-bool
-LinearInversion::DoIsApplicable(const ModelKernel<double>& kernel) const
+std::string
+LinearInversion::DoFindLack(const ModelKernel<double>& kernel) const
 {
     const ModelLayer& layer = kernel.GetLayers().front();
-    return layer.isDense && layer.fanIn == kernel.GetFeatures();
+    return layer.isDense && layer.fanIn == kernel.GetFeatures()
+               ? FindLackForLabel(kernel)
+               : "whose first layer is fully connected";
 }
 
 InversionResult

@@ -25,7 +25,7 @@ class LinearInversion : public GradientInversion
     static TypeId GetTypeId();
 
   private:
-    bool DoIsApplicable(const ModelKernel<double>& kernel) const override;
+    std::string DoFindLack(const ModelKernel<double>& kernel) const override;
     InversionResult DoReconstruct(const Target& target,
                                   ModelKernel<double>& kernel,
                                   const SampleShape& shape,
