@@ -248,8 +248,8 @@ set(federated_headers
     model/wire/message-cipher.h
     model/wire/message-endpoint.h
     model/wire/message-peer.h
+    model/wire/message-sequence.h
     model/wire/message-stream.h
-    model/wire/sequence-number.h
     model/wire/socket-address.h
     model/wire/socket-check.h
 )
@@ -297,10 +297,10 @@ set(federated_test_sources
     test/privacy-ledger-test.cc
     test/quantizer-test.cc
     test/round-planner-test.cc
-    test/second-life-test.cc
-    test/script-mistakes-test.cc
-    test/strategy-checker-test.cc
     test/sample-fusion-test.cc
+    test/script-mistakes-test.cc
+    test/second-life-test.cc
+    test/strategy-checker-test.cc
     test/true-mechanisms-test.cc
     test/type-ids-test.cc
     test/update-collector-test.cc

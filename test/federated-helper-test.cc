@@ -423,7 +423,7 @@ TEST_F(FederatedHelpers, EnrollDevicesWithTheirSamples)
     for (const bool reassign : {false, true})
     {
         Renew();
-        m_helper->SetPartition(FederatedPartition::QuantitySkew(1));
+        m_helper->SetPartition(CreateObject<QuantityPartition>());
         m_helper->SetGroupAddress(Ipv4Address("10.0.0.255"), FederatedPort::DEVICE);
         m_helper->SetEnrolled(true);
         m_helper->SetCenterAttribute("Rounds", UintegerValue(1));

@@ -64,7 +64,7 @@ class SampleFederation : public Federation
     {
         Build(devices);
         updates.clear();
-        task->SetPartition(FederatedPartition::QuantitySkew(0.7), {devices});
+        task->SetAttribute("Partition", StringValue("ns3::QuantityPartition[Alpha=0.7]"));
         SetForAll("FragmentSize", UintegerValue(300)); // 1040 bytes of floats take four messages
         center->SetAttribute("Rounds", UintegerValue(1));
         for (auto& device : apps)

@@ -3,7 +3,7 @@
 #include "device-roster.h"
 
 #include "ns3/abort.h"
-#include "ns3/sequence-number.h"
+#include "ns3/message-sequence.h"
 
 #include <algorithm>
 

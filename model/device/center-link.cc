@@ -4,7 +4,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/log.h"
-#include "ns3/sequence-number.h"
+#include "ns3/message-sequence.h"
 #include "ns3/simulator.h"
 
 #include <utility>

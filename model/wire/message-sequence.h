@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#ifndef SEQUENCE_NUMBER_H
-#define SEQUENCE_NUMBER_H
+#ifndef MESSAGE_SEQUENCE_H
+#define MESSAGE_SEQUENCE_H
 
 #include <cstdint>
 
@@ -27,4 +27,4 @@ constexpr uint32_t MAX_SEQUENCE_STEP = uint32_t{1} << 28;
 
 } // namespace ns3::federated
 
-#endif // SEQUENCE_NUMBER_H
+#endif // MESSAGE_SEQUENCE_H
