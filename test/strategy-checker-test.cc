@@ -91,6 +91,21 @@ TEST(StrategyChecker, SaysWhyATextIsNoStrategy)
                  "ClusterSizePolicy could not be set");
 }
 
+TEST(StrategyChecker, IsTheCheckerOfAllPointerAttributes)
+{
+    for (uint16_t i = 0; i < TypeId::GetRegisteredN(); ++i)
+    {
+        const TypeId type = TypeId::GetRegistered(i);
+        for (std::size_t j = 0; type.GetGroupName() == "Federated" && j < type.GetAttributeN(); ++j)
+        {
+            const auto value = type.GetAttribute(j).checker->Create();
+            EXPECT_TRUE(!DynamicCast<PointerValue>(value) ||
+                        DynamicCast<federated::StrategyValue>(value))
+                << type.GetAttributeFullName(j) << " needs MakeStrategyChecker";
+        }
+    }
+}
+
 TEST(StrategyChecker, ChecksTheStrategiesOfAllClasses)
 {
     const char* const unknown = "ns3::NoSuchClass";
