@@ -134,7 +134,10 @@ main(int argc, char* argv[])
     result.AddReal("bit_budget", traces->GetLastRound().bitBudget);
     result.AddCount("sent_fragments", traces->GetSentFragments());
     result.AddCount("received_fragments", traces->GetReceivedFragments());
-    result.AddCount("update_drops", updateDrops);
+    if (!options.encrypt) // encrypted messages do not show their type
+    {
+        result.AddCount("update_drops", updateDrops);
+    }
     federation.Finish(result);
     return 0;
 }

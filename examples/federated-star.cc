@@ -15,7 +15,7 @@
  * PREFIX-rounds.csv has a row a round (see federated-paper); with --pcap, PREFIX-*-N.pcap holds
  * what the center sent and received over its trunk N. The result line adds sent_fragments and
  * received_fragments of all updates, and update_drops, update messages that the error model
- * dropped, counted at the net devices (UDP).
+ * dropped, counted at the net devices (UDP, without --encrypt).
  *
  *    federated-star --devices=1000 --loss=0.05
  */
@@ -121,7 +121,7 @@ main(int argc, char* argv[])
     result.AddText("transport", transport);
     result.AddCount("sent_fragments", traces->GetSentFragments());
     result.AddCount("received_fragments", traces->GetReceivedFragments());
-    if (transport == "udp")
+    if (transport == "udp" && !options.encrypt) // encrypted messages do not show their type
     {
         result.AddCount("update_drops", updateDrops);
     }
