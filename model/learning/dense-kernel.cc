@@ -318,6 +318,23 @@ DenseKernel<Scalar>::AddFirstGradient(const SampleBatch<Scalar>& batch, Scalar* 
     AddColumnSums(layer.outputs.data(), count, layer.out, sum);
     AddColumnSums(sum, 1, layer.out, target + layer.biases);
 
+    if (count == 1 && batch.background == 0 && layer.out % WeightedRows<Scalar>::LANES == 0)
+    {
+        // One entry a row: nothing to order, and no sums to keep in registers. Only for whole
+        // vectors, so that each number is rounded as WeightedRows rounds it.
+        const Scalar* delta = layer.outputs.data();
+        for (std::size_t e = 0; e < m_ends[0]; ++e)
+        {
+            Scalar* row = target + layer.weights + m_entries[e].index * layer.out;
+            const Scalar value = m_entries[e].value;
+            for (std::size_t k = 0; k < layer.out; ++k)
+            {
+                row[k] += value * delta[k];
+            }
+        }
+        return;
+    }
+
     // Order the entries by input (counting sort), with the background times the sum in front.
     std::fill(m_columnEnds.begin(), m_columnEnds.end(), batch.background != 0 ? 1 : 0);
     for (std::size_t e = 0; e < m_ends[count - 1]; ++e)

@@ -32,6 +32,13 @@ template <typename Scalar>
 class WeightedRows
 {
   public:
+#ifdef __AVX__
+    static constexpr std::size_t BYTES = 32; //!< Size of a vector register.
+#else
+    static constexpr std::size_t BYTES = 16; //!< Size of a vector register.
+#endif
+    static constexpr std::size_t LANES = BYTES / sizeof(Scalar); //!< Values in a vector.
+
     /**
      * @param width Number of columns.
      * @return a good width for strips: of about equal size, each kept in registers at once.
@@ -90,12 +97,6 @@ class WeightedRows
     }
 
   private:
-#ifdef __AVX__
-    static constexpr std::size_t BYTES = 32; //!< Size of a vector register.
-#else
-    static constexpr std::size_t BYTES = 16; //!< Size of a vector register.
-#endif
-    static constexpr std::size_t LANES = BYTES / sizeof(Scalar); //!< Values in a vector.
     static constexpr std::size_t MAX_VECTORS = 12; //!< Sums that fit in 16 registers with the rest.
 
     typedef Scalar Vector __attribute__((vector_size(BYTES))); //!< Values of one register.
