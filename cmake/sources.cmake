@@ -250,6 +250,7 @@ set(federated_headers
     model/wire/message-peer.h
     model/wire/message-sequence.h
     model/wire/message-stream.h
+    model/wire/remove-event.h
     model/wire/socket-address.h
     model/wire/socket-check.h
 )

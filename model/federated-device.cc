@@ -14,6 +14,7 @@
 #include "ns3/log.h"
 #include "ns3/pointer.h"
 #include "ns3/privacy-accountant.h"
+#include "ns3/remove-event.h"
 #include "ns3/simulator.h"
 #include "ns3/socket-check.h"
 #include "ns3/strategy-checker.h"
@@ -621,7 +622,7 @@ FederatedDevice::GiveUpOnModel()
 void
 FederatedDevice::Train()
 {
-    m_giveUpEvent.Cancel();
+    RemoveEvent(m_giveUpEvent);
     m_repair->Stop();
     const DeviceSession::Terms& terms = m_session->GetTerms();
     const auto schedule = LearningRateSchedule::Decaying(m_learningRate, m_learningRateDecay);
@@ -678,7 +679,7 @@ SentRecord
 FederatedDevice::EndSession()
 {
     m_sender->Stop();
-    m_giveUpEvent.Cancel();
+    RemoveEvent(m_giveUpEvent);
     m_repair->Stop();
     if (!m_session)
     {

@@ -14,6 +14,7 @@
 #include "ns3/log.h"
 #include "ns3/message-endpoint.h"
 #include "ns3/pointer.h"
+#include "ns3/remove-event.h"
 #include "ns3/round-exchange.h"
 #include "ns3/round-links.h"
 #include "ns3/round-planner.h"
@@ -504,8 +505,8 @@ void
 FusionCenter::Halt()
 {
     m_running = false;
-    m_joinEvent.Cancel();
-    m_roundEvent.Cancel();
+    RemoveEvent(m_joinEvent);
+    RemoveEvent(m_roundEvent);
     m_exchange->Clear();
     m_roster->Clear();
     m_endpoint->Close();
@@ -541,7 +542,7 @@ FusionCenter::HandleJoined(uint32_t device)
     m_memberTrace(device, true);
     if (m_round == 0 && GetJoined() == m_expected)
     {
-        m_joinEvent.Cancel();
+        RemoveEvent(m_joinEvent);
         m_joinEvent = Simulator::ScheduleNow(&FusionCenter::StartRound, this);
     }
     else if (m_round > 0 && m_roundJoined == 0)
@@ -641,7 +642,7 @@ FusionCenter::StartRound()
 void
 FusionCenter::HandleAllAnswered()
 {
-    m_roundEvent.Cancel();
+    RemoveEvent(m_roundEvent);
     m_roundEvent = Simulator::ScheduleNow(&FusionCenter::EndRound, this);
 }
 

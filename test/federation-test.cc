@@ -9,6 +9,7 @@
 #include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/error-model.h"
 #include "ns3/little-endian.h"
+#include "ns3/map-scheduler.h"
 #include "ns3/max-abs-interval.h"
 #include "ns3/simple-channel.h"
 #include "ns3/simple-net-device-helper.h"
@@ -23,6 +24,47 @@ using namespace ns3;
 
 namespace
 {
+
+/** A queue of the simulator that knows how many events are in it. */
+class CountingScheduler : public MapScheduler
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::CountingScheduler")
+                                .SetParent<MapScheduler>()
+                                .AddConstructor<CountingScheduler>();
+        return tid;
+    }
+
+    void Insert(const Event& event) override
+    {
+        ++g_queued;
+        MapScheduler::Insert(event);
+    }
+
+    Event RemoveNext() override
+    {
+        --g_queued;
+        return MapScheduler::RemoveNext();
+    }
+
+    void Remove(const Event& event) override
+    {
+        --g_queued;
+        MapScheduler::Remove(event);
+    }
+
+    static int64_t g_queued; // events in the queue
+};
+
+int64_t CountingScheduler::g_queued = 0;
+
+void
+RecordQueue(std::vector<int64_t>* lengths, const RoundRecord&)
+{
+    lengths->push_back(CountingScheduler::g_queued);
+}
 
 /** One round of Algorithm 1 without any network: the same numbers, summed in the same order. */
 std::vector<float>
@@ -636,6 +678,31 @@ TEST_F(Federation, DivergedTrainingIsReportedInsteadOfSent)
     ASSERT_EQ(rounds.size(), 3U);
     EXPECT_EQ(rounds[0].received, 1U);
     EXPECT_EQ(rounds[0].links[1].state, PARTICIPANT_NOT_FINITE);
+}
+
+TEST_F(Federation, RoundsLeaveNoEventsInTheQueue)
+{
+    for (const double lossRate : {0.0, 0.1})
+    {
+        Build(4);
+        ObjectFactory factory;
+        factory.SetTypeId(CountingScheduler::GetTypeId());
+        CountingScheduler::g_queued = 0;
+        Simulator::SetScheduler(factory);
+        center->SetAttribute("Rounds", UintegerValue(100));
+        center->SetAttribute("Deadline", TimeValue(Hours(100))); // far behind the last round
+        center->SetAttribute("EvaluationInterval", UintegerValue(0));
+        SetLoss(GetCenterEnd(0), MakeLoss(lossRate, 10));
+        SetLoss(GetDeviceEnd(1), MakeLoss(lossRate, 11));
+        std::vector<int64_t> lengths;
+        center->TraceConnectWithoutContext("RoundEnd", MakeBoundCallback(&RecordQueue, &lengths));
+        Run();
+        ASSERT_EQ(lengths.size(), 100U);
+        const auto middle = lengths.begin() + 50;
+        EXPECT_LE(*std::max_element(middle, lengths.end()),
+                  *std::max_element(lengths.begin(), middle));
+        EXPECT_LT(Simulator::Now(), Hours(1)) << "nothing is left to happen after the last round";
+    }
 }
 
 TEST_F(Federation, StoppingTheSimulationWhileTrainingRunsIsSafe)

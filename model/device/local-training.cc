@@ -2,6 +2,7 @@
 
 #include "local-training.h"
 
+#include "ns3/remove-event.h"
 #include "ns3/simulator.h"
 
 #include <utility>
@@ -41,7 +42,7 @@ LocalTraining::Finish()
 void
 LocalTraining::Cancel()
 {
-    m_event.Cancel();
+    RemoveEvent(m_event);
     if (m_isBusy)
     {
         m_task->Cancel(m_ticket);

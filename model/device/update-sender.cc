@@ -2,6 +2,7 @@
 
 #include "update-sender.h"
 
+#include "ns3/remove-event.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -39,8 +40,8 @@ void
 UpdateSender::Stop()
 {
     m_session = nullptr;
-    m_sendEvent.Cancel();
-    m_endEvent.Cancel();
+    RemoveEvent(m_sendEvent);
+    RemoveEvent(m_endEvent);
 }
 
 void

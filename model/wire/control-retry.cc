@@ -2,6 +2,8 @@
 
 #include "control-retry.h"
 
+#include "remove-event.h"
+
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -50,7 +52,7 @@ void
 ControlRetry::Stop()
 {
     m_active = false;
-    m_event.Cancel();
+    RemoveEvent(m_event);
 }
 
 void
