@@ -20,9 +20,72 @@ NS_OBJECT_ENSURE_REGISTERED(OptimalClusterSizes);
 namespace
 {
 
-using Table = std::vector<std::vector<int64_t>>; //!< Of [tail][devices].
-
 constexpr int64_t UNREACHABLE = std::numeric_limits<int64_t>::max(); //!< No such sum.
+
+/** The least sum over some groups, for each number of devices: linear between few corners. */
+class LeastSum
+{
+  public:
+    /**
+     * Add the sum of the fewest devices; further ones follow in ascending order of their value.
+     * @param devices The fewest devices.
+     * @param sum Their sum.
+     */
+    LeastSum(int64_t devices, int64_t sum)
+        : m_corners{{devices, sum, 0}}
+    {
+    }
+
+    /**
+     * Add devices.
+     * @param count How many.
+     * @param value Value of each.
+     */
+    void Add(int64_t count, int64_t value)
+    {
+        Corner& last = m_corners.back();
+        last.slope = value;
+        const Corner next{last.devices + count, last.sum + count * value, 0};
+        m_corners.push_back(next);
+    }
+
+    /** @return the most devices. */
+    int64_t Most() const
+    {
+        return m_corners.back().devices;
+    }
+
+    /**
+     * @param devices How many.
+     * @return their least sum; UNREACHABLE if there are too few or too many.
+     */
+    int64_t At(int64_t devices) const
+    {
+        if (devices < m_corners.front().devices || devices > Most())
+        {
+            return UNREACHABLE;
+        }
+        std::size_t i = m_corners.size() - 1;
+        while (m_corners[i].devices > devices)
+        {
+            --i;
+        }
+        return m_corners[i].sum + (devices - m_corners[i].devices) * m_corners[i].slope;
+    }
+
+  private:
+    /** A number of devices. */
+    struct Corner
+    {
+        int64_t devices; //!< How many.
+        int64_t sum;     //!< Their least sum.
+        int64_t slope;   //!< Value of each further device.
+    };
+
+    std::vector<Corner> m_corners; //!< In ascending order of devices.
+};
+
+using Tails = std::vector<LeastSum>; //!< Of each tail.
 
 /** One group, in whole units of cost. */
 struct Item
@@ -89,7 +152,7 @@ class Search
     struct Priced
     {
         int64_t price; //!< Price of a bit.
-        Table least;   //!< The sums.
+        Tails least;   //!< The sums.
     };
 
     /**
@@ -105,9 +168,9 @@ class Search
     /**
      * @param costWeight Weight of cost.
      * @param bitsWeight Weight of bits.
-     * @return the least weighted sums over every tail with every number of devices.
+     * @return the least weighted sums over every tail.
      */
-    Table LeastSums(int64_t costWeight, int64_t bitsWeight) const;
+    Tails LeastSums(int64_t costWeight, int64_t bitsWeight) const;
 
     /**
      * Try all sizes of a layer and of those after it.
@@ -124,7 +187,7 @@ class Search
     std::vector<Layer> m_layers;      //!< The groups by bits.
     std::vector<int64_t> m_divisor;   //!< For each tail, of all differences of bits.
     int64_t m_bound = 0;              //!< No vector costs less.
-    Table m_leastBits;                //!< Least sums of bits.
+    Tails m_leastBits;                //!< Least sums of bits.
     std::vector<Priced> m_priced;     //!< For several prices, the best one first.
 
     int64_t m_room = 0;           //!< Cost that a vector must not exceed.
@@ -196,11 +259,10 @@ Search::Cheapest(int64_t price) const
     return {bits, cost + price * (bits - m_budget)};
 }
 
-Table
+Tails
 Search::LeastSums(int64_t costWeight, int64_t bitsWeight) const
 {
-    Table table(m_layers.size() + 1, std::vector<int64_t>(m_participants + 1, UNREACHABLE));
-    table.back()[0] = 0;
+    Tails tails(m_layers.size() + 1, LeastSum(0, 0));
     std::vector<std::pair<int64_t, int64_t>> order; // weighted sum of one device, devices
     int64_t sum = 0;
     int64_t least = 0;
@@ -215,17 +277,14 @@ Search::LeastSums(int64_t costWeight, int64_t bitsWeight) const
         }
         // One device of each group, then the others in ascending order of cost.
         std::sort(order.begin(), order.end());
-        int64_t devices = least;
-        table[m][devices] = sum;
+        LeastSum& tail = tails[m];
+        tail = LeastSum(least, sum);
         for (const auto& [weighted, count] : order)
         {
-            for (int64_t c = 0; c < count && devices < m_participants; ++c, ++devices)
-            {
-                table[m][devices + 1] = table[m][devices] + weighted;
-            }
+            tail.Add(std::min(count, m_participants - tail.Most()), weighted);
         }
     }
-    return table;
+    return tails;
 }
 
 void
@@ -303,8 +362,8 @@ Search::Visit(std::size_t m, int64_t devices, int64_t bits, int64_t cost)
         const int64_t tailBits = bits - c * layer.bits;
         const int64_t tailRoom = m_room - cost - layer.Cost(c);
         const auto isTooDear = [m, tailDevices, tailBits, tailRoom](const Priced& priced)
-        { return priced.least[m + 1][tailDevices] - priced.price * tailBits > tailRoom; };
-        if (m_leastBits[m + 1][tailDevices] <= tailBits &&
+        { return priced.least[m + 1].At(tailDevices) - priced.price * tailBits > tailRoom; };
+        if (m_leastBits[m + 1].At(tailDevices) <= tailBits &&
             std::none_of(m_priced.begin(), m_priced.end(), isTooDear))
         {
             entered = true;
