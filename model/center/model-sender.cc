@@ -7,7 +7,6 @@
 #include "ns3/message-bodies.h"
 #include "ns3/simulator.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace ns3::federated
@@ -76,14 +75,17 @@ ModelSender::MakeMessage(std::size_t index)
 void
 ModelSender::Start(uint32_t round,
                    const std::vector<float>& model,
-                   std::vector<Recipient> recipients,
+                   const std::vector<Recipient>& recipients,
                    const Time& delay,
                    uint32_t& sequence)
 {
     Stop();
     m_round = round;
     m_model = &model;
-    m_recipients = std::move(recipients);
+    for (const Recipient& recipient : recipients)
+    {
+        m_waiting.emplace_hint(m_waiting.end(), recipient.device, recipient.peer);
+    }
     m_sequence = sequence + 1;
     sequence += GetFragments();
     m_groupNext = m_plan.size();
@@ -102,15 +104,17 @@ ModelSender::Begin()
 {
     m_pending.clear();
     m_repairing.clear();
+    // A connection may break while it is written to, and Forget() be called.
+    const auto recipients = std::exchange(m_waiting, {});
     if (m_endpoint.IsTcp())
     {
         // Paced by the connections, whose queues share the messages.
         for (std::size_t i = 0; i < m_plan.size(); ++i)
         {
             const Ptr<Packet> message = MakeMessage(i);
-            for (const Recipient& recipient : m_recipients)
+            for (const auto& [device, peer] : recipients)
             {
-                m_endpoint.Send(recipient.peer, message);
+                m_endpoint.Send(peer, message);
             }
         }
         return;
@@ -121,10 +125,10 @@ ModelSender::Begin()
     }
     else
     {
-        for (const Recipient& recipient : m_recipients)
+        for (const auto& [device, peer] : recipients)
         {
-            m_pending[recipient.device] = {recipient.peer, {{0, GetFragments()}}};
-            m_sending.push_back(recipient.device);
+            m_pending[device] = {peer, {{0, GetFragments()}}};
+            m_sending.push_back(device);
         }
     }
     SendNext();
@@ -234,18 +238,14 @@ void
 ModelSender::Forget(uint32_t device)
 {
     m_pending.erase(device);
-    m_recipients.erase(std::remove_if(m_recipients.begin(),
-                                      m_recipients.end(),
-                                      [device](const Recipient& recipient)
-                                      { return recipient.device == device; }),
-                       m_recipients.end());
+    m_waiting.erase(device);
 }
 
 void
 ModelSender::Stop()
 {
     m_event.Cancel();
-    m_recipients.clear();
+    m_waiting.clear();
     m_pending.clear();
     m_sending.clear();
     m_repairing.clear();

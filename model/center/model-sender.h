@@ -72,7 +72,7 @@ class ModelSender
      */
     void Start(uint32_t round,
                const std::vector<float>& model,
-               std::vector<Recipient> recipients,
+               const std::vector<Recipient>& recipients,
                const Time& delay,
                uint32_t& sequence);
 
@@ -131,7 +131,7 @@ class ModelSender
     uint32_t m_round = 0;                        //!< The round.
     const std::vector<float>* m_model = nullptr; //!< w.
     uint32_t m_sequence = 0;                     //!< Sequence number of the first fragment.
-    std::vector<Recipient> m_recipients;         //!< Devices that receive the model.
+    std::map<uint32_t, MessagePeer> m_waiting;   //!< Devices that wait for the model's start.
     std::size_t m_groupNext = 0;                 //!< Next fragment to send to the group.
     std::map<uint32_t, Pending> m_pending;       //!< By device.
     std::deque<uint32_t> m_sending;              //!< Devices whose model is being sent.
