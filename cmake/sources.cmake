@@ -16,6 +16,7 @@ set(federated_sources
     model/base/federated-number.cc
     model/base/federated-random.cc
     model/base/strategy-checker.cc
+    model/center/best-snr-selection.cc
     model/center/cluster-size-policy.cc
     model/center/device-registrar.cc
     model/center/device-roster.cc
@@ -23,10 +24,13 @@ set(federated_sources
     model/center/model-sender.cc
     model/center/optimal-cluster-sizes.cc
     model/center/random-cluster-sizes.cc
+    model/center/random-selection.cc
     model/center/round-exchange.cc
     model/center/round-links.cc
     model/center/round-planner.cc
     model/center/round-record.cc
+    model/center/round-robin-selection.cc
+    model/center/selection-policy.cc
     model/center/update-collector.cc
     model/center/uplink-meter.cc
     model/channel/bit-budget.cc
@@ -143,6 +147,7 @@ set(federated_headers
     model/base/little-endian.h
     model/base/packed-update.h
     model/base/strategy-checker.h
+    model/center/best-snr-selection.h
     model/center/cluster-size-policy.h
     model/center/device-registrar.h
     model/center/device-roster.h
@@ -150,10 +155,13 @@ set(federated_headers
     model/center/model-sender.h
     model/center/optimal-cluster-sizes.h
     model/center/random-cluster-sizes.h
+    model/center/random-selection.h
     model/center/round-exchange.h
     model/center/round-links.h
     model/center/round-planner.h
     model/center/round-record.h
+    model/center/round-robin-selection.h
+    model/center/selection-policy.h
     model/center/update-collector.h
     model/center/uplink-meter.h
     model/channel/bit-budget.h
@@ -301,6 +309,8 @@ set(federated_test_sources
     test/sample-fusion-test.cc
     test/script-mistakes-test.cc
     test/second-life-test.cc
+    test/selection-federation-test.cc
+    test/selection-policy-test.cc
     test/strategy-checker-test.cc
     test/true-mechanisms-test.cc
     test/type-ids-test.cc

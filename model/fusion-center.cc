@@ -98,6 +98,11 @@ FusionCenter::GetTypeId()
                           StringValue("ns3::OptimalClusterSizes"),
                           MakePointerAccessor(&FusionCenter::m_policy),
                           MakeStrategyChecker<ClusterSizePolicy>())
+            .AddAttribute("SelectionPolicy",
+                          "Decides which devices of each group are selected in a round.",
+                          StringValue("ns3::RandomSelection"),
+                          MakePointerAccessor(&FusionCenter::m_selector),
+                          MakeStrategyChecker<SelectionPolicy>())
             .AddAttribute("BitBudget",
                           "B, bits a coordinate that the devices of a round may send together.",
                           StringValue("ns3::FixedBitBudget"),
@@ -377,6 +382,7 @@ FusionCenter::DoDispose()
     m_interval = nullptr;
     m_fusionRule = nullptr;
     m_policy = nullptr;
+    m_selector = nullptr;
     m_budget = nullptr;
     m_noise = nullptr;
     m_probe = nullptr;
@@ -390,6 +396,7 @@ FusionCenter::CheckAttributes()
     NS_ABORT_MSG_IF(!m_quantizer, "FusionCenter: Quantizer is not set");
     NS_ABORT_MSG_IF(!m_fusionRule, "FusionCenter: FusionRule is not set");
     NS_ABORT_MSG_IF(!m_policy, "FusionCenter: ClusterSizePolicy is not set");
+    NS_ABORT_MSG_IF(!m_selector, "FusionCenter: SelectionPolicy is not set");
     NS_ABORT_MSG_IF(!m_budget, "FusionCenter: BitBudget is not set");
     NS_ABORT_MSG_IF(!m_noise, "FusionCenter: LinkNoise is not set");
     NS_ABORT_MSG_IF(!FederatedNumber::ReadCounts(m_groupBits, 1U, Quantizer::MAX_BITS, m_bits),
@@ -593,9 +600,10 @@ FusionCenter::PlanNextRound()
     rules.quantizer = PeekPointer(m_quantizer);
     rules.budget = PeekPointer(m_budget);
     return PlanRound(m_round,
-                     ListDevices(*m_roster, *m_meter, PeekPointer(m_probe), *m_noise),
+                     ListDevices(m_round, *m_roster, *m_meter, PeekPointer(m_probe), *m_noise),
                      rules,
                      *m_policy,
+                     *m_selector,
                      m_roundStart);
 }
 
@@ -614,6 +622,10 @@ FusionCenter::StartRound()
     m_roundBudget = plan.budget;
     NS_LOG_INFO("Round " << m_round << " begins with " << plan.selected.size() << " of "
                          << GetJoined() << " devices");
+    for (uint32_t device : plan.selected)
+    {
+        m_roster->SetAsked(device, m_round);
+    }
     m_roundStartTrace(m_round, plan.selected);
     m_roundEvent = Simulator::Schedule(m_deadline, &FusionCenter::EndRound, this);
     if (plan.selected.empty()) // devices may join for the next round

@@ -18,6 +18,7 @@
 #include "ns3/link-probe.h"
 #include "ns3/quantizer.h"
 #include "ns3/round-record.h"
+#include "ns3/selection-policy.h"
 #include "ns3/traced-callback.h"
 #include "ns3/update-fusion.h"
 
@@ -255,6 +256,7 @@ class FusionCenter : public Application
     Ptr<IntervalRule> m_interval;    //!< Interval rule of the devices; may be null.
     Ptr<FusionRule> m_fusionRule;    //!< Computes the weights.
     Ptr<ClusterSizePolicy> m_policy; //!< Chooses the cluster sizes.
+    Ptr<SelectionPolicy> m_selector; //!< Chooses the devices of each group.
     Ptr<BitBudget> m_budget;         //!< B.
     Ptr<LinkNoise> m_noise;          //!< sigma^2.
     Ptr<LinkProbe> m_probe;          //!< Measures links at the radios; may be null.

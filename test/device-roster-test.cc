@@ -550,3 +550,18 @@ TEST(DeviceRoster, CountsTheAnswersOfEachDevice)
     roster.CountAnswer(1);
     EXPECT_EQ(roster.GetMostAnswers(), 3U);
 }
+
+TEST(DeviceRoster, RemembersWhenADeviceWasAskedAlsoWhenItJoinsAgain)
+{
+    DeviceRoster roster = MakeRoster();
+    roster.Join(MakeJoin(0));
+    EXPECT_EQ(roster.Find(0)->lastAsked, 0U);
+    roster.SetAsked(0, 3);
+    roster.SetAsked(0, 5);
+    EXPECT_EQ(roster.Find(0)->lastAsked, 5U);
+    roster.Leave(0);
+    roster.Join(MakeJoin(0, 101));
+    EXPECT_EQ(roster.Find(0)->lastAsked, 5U);
+    roster.Clear(); // a center that starts anew begins with round 1
+    EXPECT_EQ(roster.Find(0)->lastAsked, 0U);
+}

@@ -6,6 +6,7 @@
 #include "ns3/identity-quantizer.h"
 #include "ns3/measured-bit-budget.h"
 #include "ns3/object-factory.h"
+#include "ns3/random-selection.h"
 #include "ns3/round-planner.h"
 
 #include <gtest/gtest.h>
@@ -116,7 +117,7 @@ struct Planner
 
     RoundPlan Plan(const Time& now = Time(0), uint32_t round = 1)
     {
-        return PlanRound(round, devices, rules, *policy, now);
+        return PlanRound(round, devices, rules, *policy, *selection, now);
     }
 
     /** @return how many devices of each group a plan selects. */
@@ -135,9 +136,153 @@ struct Planner
     Ptr<Quantizer> quantizer;
     Ptr<BitBudget> budget;
     Ptr<CheapestSizes> policy = CreateObject<CheapestSizes>();
+    Ptr<SelectionPolicy> selection = CreateObject<RandomSelection>();
 };
 
 using Sizes = std::vector<uint32_t>;
+
+/** A budget that rises and falls with the time that is left. */
+class WavyBudget : public BitBudget
+{
+  public:
+    double scale = 1;
+    bool countsWireBits = false;
+
+  private:
+    double DoGetBudget(const BitBudgetContext& context) const override
+    {
+        return scale * (1 + std::sin(50 * context.uplinkSeconds));
+    }
+
+    bool DoCountsWireBits() const override
+    {
+        return countsWireBits;
+    }
+};
+
+/** Remembers what it was asked, and selects the last candidates. */
+class LastSelection : public SelectionPolicy
+{
+  public:
+    std::vector<SelectionContext> contexts;
+    std::vector<std::vector<SelectionCandidate>> candidates;
+
+  private:
+    std::vector<uint32_t> DoSelect(const SelectionContext& context,
+                                   const std::vector<SelectionCandidate>& given) override
+    {
+        contexts.push_back(context);
+        candidates.push_back(given);
+        std::vector<uint32_t> selected;
+        for (auto candidate = given.end() - context.count; candidate != given.end(); ++candidate)
+        {
+            selected.push_back(candidate->device);
+        }
+        return selected;
+    }
+};
+
+/** What is planned before devices are chosen. */
+struct Fit
+{
+    uint32_t participants;
+    double budget;
+    double uplinkSeconds;
+};
+
+/**
+ * @return how many devices fit into a budget, at least one of each group; 0 if not even these do.
+ */
+uint32_t
+CountFeasible(const std::vector<std::vector<unsigned>>& bits, uint32_t participants, double budget)
+{
+    std::vector<unsigned> others; // beside one of each group
+    double left = budget;
+    for (const auto& group : bits)
+    {
+        left -= group[0];
+        others.insert(others.end(), group.begin() + 1, group.end());
+    }
+    if (bits.empty() || participants < bits.size() || left < 0)
+    {
+        return 0;
+    }
+    std::sort(others.begin(), others.end());
+    auto count = static_cast<uint32_t>(bits.size());
+    for (std::size_t i = 0; i < others.size() && count < participants && left >= others[i]; ++i)
+    {
+        left -= others[i];
+        ++count;
+    }
+    return count;
+}
+
+/** N, B and tau by their definition: N is counted down until B, after N models, carries N updates.
+ */
+Fit
+FitByDefinition(const Planner& planner)
+{
+    const RoundRules& rules = planner.rules;
+    std::vector<std::vector<unsigned>> bits(rules.groupBits.size()); // of the devices of groups
+    double secondsPerBit = 0;
+    for (const PlannerDevice& device : planner.devices)
+    {
+        const unsigned b = rules.groupBits[device.group];
+        bits[device.group].push_back(
+            rules.budget->CountsWireBits() ? rules.quantizer->GetWireBits(b) : b);
+        secondsPerBit += 1 / device.goodput;
+    }
+    bits.erase(
+        std::remove_if(bits.begin(), bits.end(), [](const auto& group) { return group.empty(); }),
+        bits.end());
+    const auto joined = static_cast<uint32_t>(planner.devices.size());
+    Fit fit{};
+    while (true)
+    {
+        uint32_t available = 0;
+        for (const auto& group : bits)
+        {
+            available += static_cast<uint32_t>(group.size());
+        }
+        for (uint32_t n = std::min(rules.participants, joined); n >= 1; --n)
+        {
+            const int64_t models = rules.modelForEach ? n : 1;
+            const Time before = rules.grantSpacing * static_cast<int64_t>(n) +
+                                rules.modelTime * models + rules.repairTime + rules.guard;
+            Time slowest(0);
+            for (const PlannerDevice& device : planner.devices)
+            {
+                if (device.training < rules.deadline - before)
+                {
+                    slowest = std::max(slowest, device.training);
+                }
+            }
+            BitBudgetContext context;
+            context.dimension = rules.dimension;
+            context.uplinkSeconds =
+                std::max(rules.deadline - before - slowest - rules.lateness, Time(0)).GetSeconds();
+            context.rate = joined / secondsPerBit;
+            fit.uplinkSeconds = context.uplinkSeconds;
+            fit.budget = rules.budget->GetBudget(context);
+            fit.participants = CountFeasible(bits, n, fit.budget);
+            if (fit.participants >= std::min(n, available) || !rules.modelForEach)
+            {
+                break;
+            }
+        }
+        if (fit.participants > 0 || bits.size() <= 1)
+        {
+            break;
+        }
+        bits.erase(std::max_element(
+            bits.begin(), bits.end(), [](const auto& x, const auto& y) { return x[0] < y[0]; }));
+    }
+    if (fit.participants == 0 && rules.budget->CountsWireBits() && fit.uplinkSeconds > 0)
+    {
+        fit.participants = 1;
+    }
+    return fit;
+}
 
 } // namespace
 
@@ -244,6 +389,100 @@ TEST(RoundPlanner, ShrinksNUntilTheBudgetCarriesIt)
         EXPECT_EQ(plan.slots.size(), one.selected);
         EXPECT_NEAR(plan.budget, one.budget, 1e-9);
     }
+}
+
+TEST(RoundPlanner, FindsTheLargestNThatItsBudgetCarriesWhateverTheBudgetIs)
+{
+    FederatedRandom random(5);
+    const auto draw = [&random](int64_t most)
+    { return MilliSeconds(random.Below(static_cast<uint32_t>(most + 1))); };
+    uint32_t reduced = 0;
+    for (int i = 0; i < 3000; ++i)
+    {
+        Planner planner;
+        RoundRules& rules = planner.rules;
+        rules.groupBits.clear();
+        for (uint32_t groups = 1 + random.Below(4); groups > 0; --groups)
+        {
+            rules.groupBits.push_back(1 + random.Below(8));
+        }
+        rules.deadline = MilliSeconds(1 + random.Below(2000));
+        rules.modelForEach = random.Below(4) > 0;
+        rules.modelTime = draw(100);
+        rules.grantSpacing = draw(3);
+        rules.repairTime = draw(100);
+        rules.guard = draw(10);
+        rules.lateness = draw(100);
+        rules.participants = 1 + random.Below(50);
+        for (uint32_t devices = 1 + random.Below(40); devices > 0; --devices)
+        {
+            planner.Add(random.Below(static_cast<uint32_t>(rules.groupBits.size())),
+                        draw(random.Below(2) == 0 ? 0 : 1500),
+                        1000.0 * (1 + random.Below(200)));
+        }
+        auto wavy = CreateObject<WavyBudget>();
+        wavy->scale = random.Below(100);
+        wavy->countsWireBits = random.Below(2) == 0;
+        switch (random.Below(3))
+        {
+        case 0:
+            planner.SetMeasured();
+            break;
+        case 1:
+            planner.SetFixed(random.Below(200) / 2.0);
+            break;
+        default:
+            planner.budget = wavy;
+            rules.budget = PeekPointer(wavy);
+        }
+        SCOPED_TRACE(i);
+        const Fit fit = FitByDefinition(planner);
+        const RoundPlan plan = planner.Plan();
+        EXPECT_EQ(plan.selected.size(), fit.participants);
+        EXPECT_EQ(plan.budget, fit.budget);
+        EXPECT_EQ(plan.context.uplinkSeconds, fit.uplinkSeconds);
+        reduced += plan.selected.size() <
+                   std::min<std::size_t>(rules.participants, planner.devices.size());
+    }
+    EXPECT_GT(reduced, 1000U) << "else little was tried";
+}
+
+TEST(RoundPlanner, AsksTheSelectionPolicyForDevicesOfEachGroup)
+{
+    Planner planner;
+    auto last = CreateObject<LastSelection>();
+    planner.selection = last;
+    planner.rules.groupBits = {2, 4, 6};
+    planner.rules.participants = 4;
+    planner.AddMany(4, 0);
+    planner.AddMany(4, 2); // nobody is in group 1
+    PlannerDevice& known = planner.devices[6];
+    known.samples = 40;
+    known.snr = 7;
+    known.goodput = 1234;
+    known.deliveredFraction = 0.75;
+    known.roundsSinceAsked = 3;
+    known.battery = 0.5;
+    planner.devices[5].sigma2 = INFINITE;
+    EXPECT_EQ(planner.Plan(Time(0), 9).selected, (std::vector<uint32_t>{1, 2, 3, 7}));
+    ASSERT_EQ(last->contexts.size(), 2U);
+    EXPECT_EQ(last->contexts[0].round, 9U);
+    EXPECT_EQ(last->contexts[0].seed, 7U);
+    EXPECT_EQ(last->contexts[0].group, 0U);
+    EXPECT_EQ(last->contexts[0].count, 3U);
+    EXPECT_EQ(last->contexts[1].group, 2U);
+    EXPECT_EQ(last->contexts[1].count, 1U);
+    ASSERT_EQ(last->candidates[1].size(), 3U) << "infinite noise: not a candidate";
+    const SelectionCandidate& candidate = last->candidates[1][1];
+    EXPECT_EQ(candidate.device, 6U);
+    EXPECT_EQ(candidate.samples, 40U);
+    EXPECT_EQ(candidate.snr, 7);
+    EXPECT_EQ(candidate.goodput, 1234);
+    EXPECT_EQ(candidate.deliveredFraction, 0.75);
+    EXPECT_EQ(candidate.roundsSinceAsked, 3U);
+    EXPECT_EQ(candidate.battery, 0.5);
+    EXPECT_TRUE(std::isnan(last->candidates[1][0].snr));
+    EXPECT_EQ(last->candidates[1][0].roundsSinceAsked, SelectionCandidate::NEVER);
 }
 
 TEST(RoundPlanner, CountsResolutionsInAFixedBudgetAndBitsOnTheWireInAMeasuredOne)

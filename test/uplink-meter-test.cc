@@ -59,8 +59,8 @@ TEST(UplinkMeter, MeasuresTheRateFromTheFirstToTheLastFragment)
 {
     UplinkMeter meter = MakeMeter();
     meter.Measure({MakeWhole()}, Seconds(2));
-    EXPECT_NEAR(meter.GetAirRate(0, UNKNOWN), 4 * 900 / 0.09, 1e-6);
-    EXPECT_NEAR(meter.GetGoodput(0, UNKNOWN), 40000, 1e-6);
+    EXPECT_NEAR(meter.GetAirRate(meter.Find(0), UNKNOWN), 4 * 900 / 0.09, 1e-6);
+    EXPECT_NEAR(meter.GetGoodput(meter.Find(0), UNKNOWN), 40000, 1e-6);
 }
 
 TEST(UplinkMeter, MeasuresOneFragmentFromTheStartOfTheSlot)
@@ -73,17 +73,17 @@ TEST(UplinkMeter, MeasuresOneFragmentFromTheStartOfTheSlot)
     seen.firstEnd = seen.lastEnd = 300;
     seen.delivered = 100;
     meter.Measure({seen}, Seconds(2));
-    EXPECT_NEAR(meter.GetAirRate(0, UNKNOWN), 4 * 300 / 0.03, 1e-6);
-    EXPECT_NEAR(meter.GetGoodput(0, UNKNOWN), 4000, 1e-6); // one of ten was received
+    EXPECT_NEAR(meter.GetAirRate(meter.Find(0), UNKNOWN), 4 * 300 / 0.03, 1e-6);
+    EXPECT_NEAR(meter.GetGoodput(meter.Find(0), UNKNOWN), 4000, 1e-6); // one of ten was received
 }
 
 TEST(UplinkMeter, CountsTheGuardTimeBehindASlotInGoodputOnly)
 {
     UplinkMeter meter = MakeMeter(MilliSeconds(300));
     meter.Measure({MakeWhole()}, Seconds(2));
-    EXPECT_NEAR(meter.GetAirRate(0, UNKNOWN), 40000, 1e-6);
+    EXPECT_NEAR(meter.GetAirRate(meter.Find(0), UNKNOWN), 40000, 1e-6);
     // 4000 bits take 100 ms, and 300 ms of silence.
-    EXPECT_NEAR(meter.GetGoodput(0, UNKNOWN), 4000 / 0.4, 1e-6);
+    EXPECT_NEAR(meter.GetGoodput(meter.Find(0), UNKNOWN), 4000 / 0.4, 1e-6);
 }
 
 TEST(UplinkMeter, CountsOnlyFragmentsThatWereSentAsLost)
@@ -124,8 +124,9 @@ TEST(UplinkMeter, CountsOnlyFragmentsThatWereSentAsLost)
         seen.sentFragments = one.sentFragments;
         UplinkMeter meter = MakeMeter();
         meter.Measure({seen}, one.end);
-        EXPECT_NEAR(meter.GetGoodput(0, UNKNOWN), one.goodput, 1e-6);
-        EXPECT_NEAR(meter.GetAirRate(0, UNKNOWN), 40000, 1e-6); // losses do not slow it down
+        EXPECT_NEAR(meter.GetGoodput(meter.Find(0), UNKNOWN), one.goodput, 1e-6);
+        EXPECT_NEAR(
+            meter.GetAirRate(meter.Find(0), UNKNOWN), 40000, 1e-6); // losses do not slow it down
     }
 }
 
@@ -137,17 +138,18 @@ TEST(UplinkMeter, AveragesOverRounds)
     rules.plannedRate = PLANNED;
     meter.SetRules(rules);
     meter.Measure({MakeWhole()}, Seconds(2));
-    EXPECT_NEAR(meter.GetAirRate(0, UNKNOWN), 40000, 1e-6); // not mixed with what was assumed
+    EXPECT_NEAR(
+        meter.GetAirRate(meter.Find(0), UNKNOWN), 40000, 1e-6); // not mixed with what was assumed
     UplinkObservation fast = MakeWhole();
     fast.lastReceived = fast.firstReceived + MilliSeconds(45);
     fast.delivered = 500;
     meter.Measure({fast}, Seconds(2)); // air 80000, goodput 40000
-    EXPECT_NEAR(meter.GetAirRate(0, UNKNOWN), 50000, 1e-6);
-    EXPECT_NEAR(meter.GetGoodput(0, UNKNOWN), 40000, 1e-6);
+    EXPECT_NEAR(meter.GetAirRate(meter.Find(0), UNKNOWN), 50000, 1e-6);
+    EXPECT_NEAR(meter.GetGoodput(meter.Find(0), UNKNOWN), 40000, 1e-6);
     fast.delivered = 1000;
     meter.Measure({fast}, Seconds(2)); // both 80000
-    EXPECT_NEAR(meter.GetAirRate(0, UNKNOWN), 57500, 1e-6);
-    EXPECT_NEAR(meter.GetGoodput(0, UNKNOWN), 50000, 1e-6);
+    EXPECT_NEAR(meter.GetAirRate(meter.Find(0), UNKNOWN), 57500, 1e-6);
+    EXPECT_NEAR(meter.GetGoodput(meter.Find(0), UNKNOWN), 50000, 1e-6);
 }
 
 TEST(UplinkMeter, KeepsDevicesApart)
@@ -156,9 +158,9 @@ TEST(UplinkMeter, KeepsDevicesApart)
     UplinkObservation fast = MakeWhole(7);
     fast.lastReceived = fast.firstReceived + MilliSeconds(9);
     meter.Measure({MakeWhole(3), fast}, Seconds(2));
-    EXPECT_NEAR(meter.GetAirRate(3, UNKNOWN), 40000, 1e-6);
-    EXPECT_NEAR(meter.GetAirRate(7, UNKNOWN), 400000, 1e-6);
-    EXPECT_EQ(meter.GetAirRate(5, UNKNOWN), PLANNED);
+    EXPECT_NEAR(meter.GetAirRate(meter.Find(3), UNKNOWN), 40000, 1e-6);
+    EXPECT_NEAR(meter.GetAirRate(meter.Find(7), UNKNOWN), 400000, 1e-6);
+    EXPECT_EQ(meter.GetAirRate(meter.Find(5), UNKNOWN), PLANNED);
 }
 
 TEST(UplinkMeter, MeasuresNothingWhereTimeOrOrderGiveNoRate)
@@ -192,8 +194,8 @@ TEST(UplinkMeter, MeasuresNothingWhereTimeOrOrderGiveNoRate)
         UplinkObservation seen = MakeWhole();
         one.change(seen);
         meter.Measure({seen}, Seconds(2));
-        EXPECT_EQ(meter.GetAirRate(0, UNKNOWN), PLANNED) << one.name;
-        EXPECT_EQ(meter.GetGoodput(0, UNKNOWN), PLANNED) << one.name;
+        EXPECT_EQ(meter.GetAirRate(meter.Find(0), UNKNOWN), PLANNED) << one.name;
+        EXPECT_EQ(meter.GetGoodput(meter.Find(0), UNKNOWN), PLANNED) << one.name;
     }
 }
 
@@ -205,8 +207,8 @@ TEST(UplinkMeter, KeepsARateThatALaterRoundDoesNotMeasure)
     silent.receivedFragments = 0;
     meter.Measure({silent}, Seconds(4));
     meter.Measure({}, Seconds(6));
-    EXPECT_NEAR(meter.GetAirRate(0, UNKNOWN), 40000, 1e-6);
-    EXPECT_NEAR(meter.GetGoodput(0, UNKNOWN), 40000, 1e-6);
+    EXPECT_NEAR(meter.GetAirRate(meter.Find(0), UNKNOWN), 40000, 1e-6);
+    EXPECT_NEAR(meter.GetGoodput(meter.Find(0), UNKNOWN), 40000, 1e-6);
 }
 
 TEST(UplinkMeter, TellsHowLateTheLastOfARoundBegan)
@@ -262,24 +264,64 @@ TEST(UplinkMeter, AssumesARateBeforeItHasMeasuredOne)
         rules.measuredSlots = one.measuredSlots;
         rules.efficiency = 0.25;
         meter.SetRules(rules);
-        EXPECT_DOUBLE_EQ(meter.GetGoodput(0, one.radioRate), one.rate) << one.name;
-        EXPECT_DOUBLE_EQ(meter.GetAirRate(0, one.radioRate), one.rate) << one.name;
+        EXPECT_DOUBLE_EQ(meter.GetGoodput(meter.Find(0), one.radioRate), one.rate) << one.name;
+        EXPECT_DOUBLE_EQ(meter.GetAirRate(meter.Find(0), one.radioRate), one.rate) << one.name;
         // A measurement counts more than the radio.
         meter.Measure({MakeWhole()}, Seconds(2));
-        EXPECT_NEAR(meter.GetGoodput(0, one.radioRate), 40000, 1e-6) << one.name;
+        EXPECT_NEAR(meter.GetGoodput(meter.Find(0), one.radioRate), 40000, 1e-6) << one.name;
     }
 }
 
 TEST(UplinkMeter, RemembersTheMeanSquareOfTheLastUpdate)
 {
     UplinkMeter meter = MakeMeter();
-    EXPECT_TRUE(std::isnan(meter.GetMeanSquare(0)));
+    EXPECT_TRUE(std::isnan(meter.Find(0).meanSquare));
     meter.SetMeanSquare(0, 0.5);
     meter.SetMeanSquare(0, 0.25); // not averaged
-    EXPECT_EQ(meter.GetMeanSquare(0), 0.25);
-    EXPECT_TRUE(std::isnan(meter.GetMeanSquare(1)));
-    EXPECT_EQ(meter.GetGoodput(0, UNKNOWN), PLANNED) << "it says nothing about rates";
+    EXPECT_EQ(meter.Find(0).meanSquare, 0.25);
+    EXPECT_TRUE(std::isnan(meter.Find(1).meanSquare));
+    EXPECT_EQ(meter.GetGoodput(meter.Find(0), UNKNOWN), PLANNED) << "it says nothing about rates";
     meter.Measure({MakeWhole(0), MakeWhole(1)}, Seconds(2));
-    EXPECT_EQ(meter.GetMeanSquare(0), 0.25);
-    EXPECT_TRUE(std::isnan(meter.GetMeanSquare(1))) << "nor rates about it";
+    EXPECT_EQ(meter.Find(0).meanSquare, 0.25);
+    EXPECT_TRUE(std::isnan(meter.Find(1).meanSquare)) << "nor rates about it";
+}
+
+TEST(UplinkMeter, AveragesTheDeliveredFractionOverRoundsInWhichADeviceSent)
+{
+    struct Case
+    {
+        std::string name;
+        bool sentKnown;
+        uint32_t sent;
+        uint32_t fragments;
+        uint32_t received;
+        double average;
+    };
+
+    // One round after the other.
+    const std::vector<Case> cases{
+        {"unreachable", false, 0, 0, 0, UNKNOWN},
+        {"it reports that it sent nothing", true, 0, 0, 0, UNKNOWN},
+        {"half of it", true, 10, 10, 5, 0.5},
+        {"nothing of it", true, 10, 0, 0, 0.25},
+        {"silent", false, 0, 0, 0, 0.25},
+        {"all that it sent", true, 4, 10, 4, 0.625},
+        {"no report: of all of the update", false, 4, 10, 5, 0.5625},
+    };
+    UplinkMeter meter = MakeMeter();
+    for (const Case& one : cases)
+    {
+        SCOPED_TRACE(one.name);
+        UplinkObservation seen = MakeWhole(3);
+        seen.sentKnown = one.sentKnown;
+        seen.sentFragments = one.sent;
+        seen.fragments = one.fragments;
+        seen.receivedFragments = one.received;
+        meter.Measure({seen}, Seconds(2));
+        const double fraction = meter.Find(3).delivered;
+        EXPECT_TRUE(std::isnan(one.average) ? std::isnan(fraction)
+                                            : std::abs(fraction - one.average) < 1e-12)
+            << fraction;
+    }
+    EXPECT_TRUE(std::isnan(meter.Find(0).delivered));
 }

@@ -217,6 +217,7 @@ DeviceRoster::Clear()
     {
         entry.joined = false;
         entry.connection = 0;
+        entry.lastAsked = 0;
         if (!entry.reserved)
         {
             entry.ip = Address();
@@ -261,6 +262,12 @@ void
 DeviceRoster::CountAnswer(uint32_t device)
 {
     m_mostAnswers = std::max(m_mostAnswers, ++m_entries.at(device).answers);
+}
+
+void
+DeviceRoster::SetAsked(uint32_t device, uint32_t round)
+{
+    m_entries.at(device).lastAsked = round;
 }
 
 std::optional<uint32_t>

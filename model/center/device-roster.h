@@ -36,8 +36,9 @@ struct RosterEntry
                                                                //!< NaN: not reported.
     bool heard = false;                                        //!< Whether it ever sent a JOIN.
     uint32_t life = 0;                                         //!< Number of the life that joined.
-    uint32_t sequence = 0; //!< Sequence number of its last JOIN or LEAVE.
-    uint32_t answers = 0;  //!< R_u, rounds in which it sent at least a fragment.
+    uint32_t sequence = 0;  //!< Sequence number of its last JOIN or LEAVE.
+    uint32_t answers = 0;   //!< R_u, rounds in which it sent at least a fragment.
+    uint32_t lastAsked = 0; //!< Last round in which it was selected; 0: never.
 
     /** @return the destination of messages to it. */
     MessagePeer GetPeer() const
@@ -206,6 +207,13 @@ class DeviceRoster
     {
         return m_mostAnswers;
     }
+
+    /**
+     * A device is selected.
+     * @param device The device.
+     * @param round The round.
+     */
+    void SetAsked(uint32_t device, uint32_t round);
 
     /** @return how many devices have joined. */
     uint32_t GetJoined() const

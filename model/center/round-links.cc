@@ -39,24 +39,43 @@ MakeInput(const Participant& participant, const LinkQuality& quality, const Link
 } // namespace
 
 std::vector<PlannerDevice>
-ListDevices(const DeviceRoster& roster,
+ListDevices(uint32_t round,
+            const DeviceRoster& roster,
             const UplinkMeter& meter,
             const LinkProbe* probe,
             const LinkNoise& noise)
 {
     std::vector<PlannerDevice> devices;
+    devices.reserve(roster.GetJoined());
+    // Both are in ascending order: a search for each of many devices would take most of the time.
+    auto next = meter.GetMeasurements().begin();
+    const auto end = meter.GetMeasurements().end();
     for (const auto& [device, entry] : roster.GetEntries())
     {
+        while (next != end && next->first < device)
+        {
+            ++next;
+        }
         if (entry.joined)
         {
+            const bool isMeasured = next != end && next->first == device;
+            const UplinkMeasurement measured = isMeasured ? next->second : UplinkMeasurement();
             const LinkQuality quality = GetQuality(probe, device);
-            devices.push_back(
-                {device,
-                 entry.group,
-                 entry.training,
-                 meter.GetGoodput(device, quality.rate),
-                 meter.GetAirRate(device, quality.rate),
-                 noise.GetVariance(device, entry.group, quality.snr, meter.GetMeanSquare(device))});
+            PlannerDevice planned;
+            planned.device = device;
+            planned.samples = entry.samples;
+            planned.snr = quality.snr;
+            planned.goodput = meter.GetGoodput(measured, quality.rate);
+            planned.deliveredFraction = measured.delivered;
+            planned.roundsSinceAsked =
+                entry.lastAsked > 0 ? round - entry.lastAsked : SelectionCandidate::NEVER;
+            planned.battery = entry.battery;
+            planned.group = entry.group;
+            planned.training = entry.training;
+            planned.airRate = meter.GetAirRate(measured, quality.rate);
+            planned.sigma2 =
+                noise.GetVariance(device, entry.group, quality.snr, measured.meanSquare);
+            devices.push_back(planned);
         }
     }
     return devices;

@@ -19,13 +19,15 @@ namespace ns3::federated
 {
 
 /**
+ * @param round The round that begins.
  * @param roster The devices.
  * @param meter Measurements of their uplinks.
  * @param probe Measurements of their links; may be null.
  * @param noise sigma^2.
  * @return the devices that have joined, as the planner sees them.
  */
-std::vector<PlannerDevice> ListDevices(const DeviceRoster& roster,
+std::vector<PlannerDevice> ListDevices(uint32_t round,
+                                       const DeviceRoster& roster,
                                        const UplinkMeter& meter,
                                        const LinkProbe* probe,
                                        const LinkNoise& noise);

@@ -3,7 +3,6 @@
 #include "round-planner.h"
 
 #include "ns3/abort.h"
-#include "ns3/federated-random.h"
 #include "ns3/fragmentation.h"
 
 #include <algorithm>
@@ -16,7 +15,7 @@ namespace ns3::federated
 namespace
 {
 
-/** The inputs of the bit budget, computed once for all numbers of participants. */
+/** The inputs of the bit budget, computed once for all numbers of participants up to N. */
 class UplinkOutlook
 {
   public:
@@ -24,57 +23,75 @@ class UplinkOutlook
                   const std::vector<PlannerDevice>& devices,
                   const RoundRules& rules)
         : m_round(round),
-          m_rules(rules)
+          m_rules(rules),
+          m_joined(static_cast<uint32_t>(devices.size()))
     {
+        // Most devices are in time, or late, whatever the number of participants is: only the
+        // others are sorted.
+        const Time least = GetTrainingLimit(rules.participants);
+        const Time most = GetTrainingLimit(1);
         for (const PlannerDevice& device : devices)
         {
-            m_trainings.push_back(device.training);
             m_secondsPerBit += 1 / device.goodput;
+            if (device.training < least)
+            {
+                m_slowest = std::max(m_slowest, device.training);
+            }
+            else if (device.training < most)
+            {
+                m_trainings.push_back(device.training);
+            }
         }
         std::sort(m_trainings.begin(), m_trainings.end());
     }
 
-    /** @return the state of the uplink with this number of participants. */
+    /** @return the state of the uplink with this number of participants, at least 1. */
     BitBudgetContext Get(uint32_t participants) const
     {
-        const uint32_t joined = GetJoined();
-        const int64_t devices = std::min(participants, joined);
-        const int64_t models = m_rules.modelForEach ? devices : 1;
-        const Time before = m_rules.grantSpacing * devices + m_rules.modelTime * models +
-                            m_rules.repairTime + m_rules.guard;
+        const Time limit = GetTrainingLimit(participants);
         // The slowest device that can meet the deadline counts; slower ones must not reduce tau to
         // 0.
-        const auto late =
-            std::lower_bound(m_trainings.begin(), m_trainings.end(), m_rules.deadline - before);
-        const Time training = late == m_trainings.begin() ? Time(0) : *std::prev(late);
+        const auto late = std::lower_bound(m_trainings.begin(), m_trainings.end(), limit);
+        const Time training = late == m_trainings.begin() ? m_slowest : *std::prev(late);
         BitBudgetContext context;
         context.round = m_round;
         context.dimension = m_rules.dimension;
-        context.uplinkSeconds =
-            std::max(m_rules.deadline - before - training - m_rules.lateness, Time(0)).GetSeconds();
-        context.rate = joined > 0 ? joined / m_secondsPerBit : 0;
+        context.uplinkSeconds = std::max(limit - training - m_rules.lateness, Time(0)).GetSeconds();
+        context.rate = m_joined > 0 ? m_joined / m_secondsPerBit : 0;
         return context;
     }
 
     /** @return how many devices have joined. */
     uint32_t GetJoined() const
     {
-        return static_cast<uint32_t>(m_trainings.size());
+        return m_joined;
     }
 
   private:
+    /** @return how long a device may train before the deadline. It falls with the participants. */
+    Time GetTrainingLimit(uint32_t participants) const
+    {
+        const int64_t devices = std::min(participants, m_joined);
+        const int64_t models = m_rules.modelForEach ? devices : 1;
+        const Time before = m_rules.grantSpacing * devices + m_rules.modelTime * models +
+                            m_rules.repairTime + m_rules.guard;
+        return m_rules.deadline - before;
+    }
+
     uint32_t m_round;
     const RoundRules& m_rules;
-    std::vector<Time> m_trainings; // ascending
+    uint32_t m_joined;
+    Time m_slowest;                // of the devices that are in time with N participants
+    std::vector<Time> m_trainings; // that are in time only with fewer participants, ascending
     double m_secondsPerBit = 0;    // sum over the devices
 };
 
 /** The groups from which devices can be selected. */
 struct Candidates
 {
-    std::vector<ClusterGroup> clusters;         // groups with devices
-    std::vector<uint32_t> groups;               // their numbers
-    std::vector<std::vector<uint32_t>> devices; // of every group
+    std::vector<ClusterGroup> clusters;                   // groups with devices
+    std::vector<uint32_t> groups;                         // their numbers
+    std::vector<std::vector<SelectionCandidate>> devices; // of every group
 };
 
 Candidates
@@ -90,13 +107,17 @@ FindCandidates(const std::vector<PlannerDevice>& devices, const RoundRules& rule
     Candidates found;
     found.devices.resize(count);
     std::vector<Noise> noises(count);
+    for (auto& members : found.devices)
+    {
+        members.reserve(devices.size() / count);
+    }
     for (const PlannerDevice& device : devices)
     {
         if (std::isinf(device.sigma2))
         {
             continue; // infinite noise: the update would carry no information
         }
-        found.devices[device.group].push_back(device.device);
+        found.devices[device.group].push_back(device);
         if (!std::isnan(device.sigma2))
         {
             noises[device.group].sum += device.sigma2;
@@ -156,6 +177,7 @@ SelectDevices(uint32_t round,
               const std::vector<PlannerDevice>& devices,
               const RoundRules& rules,
               ClusterSizePolicy& policy,
+              SelectionPolicy& selection,
               RoundPlan& plan)
 {
     const UplinkOutlook outlook(round, devices, rules);
@@ -187,13 +209,13 @@ SelectDevices(uint32_t round,
     NS_ABORT_MSG_IF(!sizes.feasible, "FusionCenter: " << sizes.reason);
     for (std::size_t i = 0; i < groups.size(); ++i)
     {
-        auto& members = candidates[groups[i]];
-        FederatedRandom random(rules.seed, FederatedRandom::SELECTION, groups[i], round);
-        random.Shuffle(members);
-        plan.selected.insert(
-            plan.selected.end(), members.begin(), members.begin() + sizes.sizes[i]);
+        const SelectionContext context{round, groups[i], sizes.sizes[i], rules.seed};
+        const auto selected = selection.Select(context, candidates[groups[i]]);
+        const auto middle = static_cast<std::ptrdiff_t>(plan.selected.size());
+        plan.selected.insert(plan.selected.end(), selected.begin(), selected.end());
+        std::inplace_merge(
+            plan.selected.begin(), plan.selected.begin() + middle, plan.selected.end());
     }
-    std::sort(plan.selected.begin(), plan.selected.end());
 }
 
 /** @return the time over which a device spreads an update. */
@@ -220,11 +242,15 @@ PlanSlots(const std::vector<PlannerDevice>& devices,
     struct Ready
     {
         Time time; // when the device will have trained
-        const PlannerDevice* device;
         Time modelEnd;
+        uint32_t device;
+        uint32_t group;
+        double airRate;
     };
 
     std::vector<Ready> order;
+    order.reserve(plan.selected.size());
+    plan.slots.reserve(plan.selected.size());
     const Time modelStart = now + rules.grantSpacing * static_cast<int64_t>(plan.selected.size());
     Time modelEnd = modelStart;
     auto device = devices.begin();
@@ -238,8 +264,11 @@ PlanSlots(const std::vector<PlannerDevice>& devices,
         {
             modelEnd += rules.modelTime;
         }
-        order.push_back(
-            {modelEnd + rules.repairTime + device->training + rules.guard, &*device, modelEnd});
+        order.push_back({modelEnd + rules.repairTime + device->training + rules.guard,
+                         modelEnd,
+                         id,
+                         device->group,
+                         device->airRate});
     }
     std::stable_sort(
         order.begin(), order.end(), [](const Ready& a, const Ready& b) { return a.time < b.time; });
@@ -248,8 +277,8 @@ PlanSlots(const std::vector<PlannerDevice>& devices,
     for (const Ready& ready : order)
     {
         PlannedSlot slot;
-        slot.device = ready.device->device;
-        slot.group = ready.device->group;
+        slot.device = ready.device;
+        slot.group = ready.group;
         slot.bits = rules.groupBits[slot.group];
         slot.wireBits = rules.quantizer->GetWireBits(slot.bits);
         auto length = lengths.find(slot.wireBits);
@@ -262,10 +291,13 @@ PlanSlots(const std::vector<PlannerDevice>& devices,
         slot.length = length->second;
         // Fragments that the radio cannot send at once wait in its queue; the next slot begins
         // later.
-        const double payload = slot.wireBits * static_cast<double>(rules.dimension);
-        const Time measured =
-            Seconds(std::min(payload / ready.device->airRate, rules.deadline.GetSeconds()));
-        const Time needed = rules.measuredSlots ? std::max(slot.length, measured) : slot.length;
+        Time needed = slot.length;
+        if (rules.measuredSlots)
+        {
+            const double payload = slot.wireBits * static_cast<double>(rules.dimension);
+            needed = std::max(
+                needed, Seconds(std::min(payload / ready.airRate, rules.deadline.GetSeconds())));
+        }
         free = slot.start + needed + rules.guard;
         slot.isLate = free > now + rules.deadline;
         plan.slots.push_back(slot);
@@ -279,10 +311,11 @@ PlanRound(uint32_t round,
           const std::vector<PlannerDevice>& devices,
           const RoundRules& rules,
           ClusterSizePolicy& policy,
+          SelectionPolicy& selection,
           const Time& now)
 {
     RoundPlan plan;
-    SelectDevices(round, devices, rules, policy, plan);
+    SelectDevices(round, devices, rules, policy, selection, plan);
     if (!plan.selected.empty())
     {
         PlanSlots(devices, rules, now, plan);

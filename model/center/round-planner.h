@@ -4,6 +4,7 @@
 #define ROUND_PLANNER_H
 
 #include "cluster-size-policy.h"
+#include "selection-policy.h"
 
 #include "ns3/bit-budget.h"
 #include "ns3/data-rate.h"
@@ -19,13 +20,11 @@ namespace ns3::federated
 {
 
 /** A device that has joined, as the planner sees it. */
-struct PlannerDevice
+struct PlannerDevice : SelectionCandidate
 {
-    uint32_t device = 0; //!< The device.
-    uint32_t group = 0;  //!< Its group.
-    Time training;       //!< How long it trains.
-    double goodput = 0;  //!< Payload that it delivers per second of its slot, bit/s.
-    double airRate = 0;  //!< Payload that it sends per second of its slot, bit/s.
+    uint32_t group = 0; //!< Its group.
+    Time training;      //!< How long it trains.
+    double airRate = 0; //!< Payload that it sends per second of its slot, bit/s.
     double sigma2 = std::numeric_limits<double>::quiet_NaN(); //!< Noise of its link; NaN: unknown;
                                                               //!< infinite: its update would carry
                                                               //!< no information.
@@ -78,12 +77,13 @@ struct RoundPlan
 
 /**
  * Plan a round from what is known when it begins: the bit budget, the number of devices of each
- * group, the devices, and their slots. It changes only the state of the policy's random stream, and
- * uses no socket and no clock.
+ * group, the devices, and their slots. It changes only the state of the policies, such as a random
+ * stream, and uses no socket and no clock.
  * @param round The round, 1, 2, ...
  * @param devices The devices that have joined, in ascending order.
  * @param rules How rounds are planned.
  * @param policy Chooses the cluster sizes.
+ * @param selection Chooses the devices of each group.
  * @param now When the round begins.
  * @return the plan.
  */
@@ -91,6 +91,7 @@ RoundPlan PlanRound(uint32_t round,
                     const std::vector<PlannerDevice>& devices,
                     const RoundRules& rules,
                     ClusterSizePolicy& policy,
+                    SelectionPolicy& selection,
                     const Time& now);
 
 } // namespace ns3::federated

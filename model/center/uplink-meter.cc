@@ -3,6 +3,7 @@
 #include "uplink-meter.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ns3::federated
 {
@@ -19,6 +20,7 @@ UplinkMeter::Measure(const std::vector<UplinkObservation>& observations, const T
     m_lateness = Time(0);
     for (const UplinkObservation& seen : observations)
     {
+        MeasureDelivery(seen);
         if (seen.receivedFragments > 0)
         {
             // A device that begins to send late was ready later than planned, by the same time.
@@ -26,6 +28,19 @@ UplinkMeter::Measure(const std::vector<UplinkObservation>& observations, const T
             MeasureRates(seen, end);
         }
     }
+}
+
+void
+UplinkMeter::MeasureDelivery(const UplinkObservation& seen)
+{
+    const uint32_t sent = seen.sentKnown ? seen.sentFragments : seen.fragments;
+    if (sent == 0)
+    {
+        return;
+    }
+    const double fraction = static_cast<double>(seen.receivedFragments) / sent;
+    double& mean = m_measured[seen.device].delivered;
+    mean = std::isnan(mean) ? fraction : mean + m_rules.smoothing * (fraction - mean);
 }
 
 void
@@ -46,7 +61,7 @@ UplinkMeter::MeasureRates(const UplinkObservation& seen, const Time& end)
     const double rate = seen.wireBits * sentCoordinates / seconds;
     const auto average = [this](double& mean, double value)
     { mean = mean > 0 ? mean + m_rules.smoothing * (value - mean) : value; };
-    Measured& rates = m_measured[seen.device];
+    UplinkMeasurement& rates = m_measured[seen.device];
     average(rates.air, rate);
     // Fragments that were never sent, because of the deadline, do not count as lost.
     const auto dimension = static_cast<double>(seen.dimension);
@@ -63,13 +78,19 @@ UplinkMeter::MeasureRates(const UplinkObservation& seen, const Time& end)
             update * (seen.delivered / sent) / (update / rate + m_rules.guard.GetSeconds()));
 }
 
-double
-UplinkMeter::GetGoodput(uint32_t device, double radioRate) const
+UplinkMeasurement
+UplinkMeter::Find(uint32_t device) const
 {
     const auto found = m_measured.find(device);
-    if (found != m_measured.end() && found->second.goodput > 0)
+    return found == m_measured.end() ? UplinkMeasurement() : found->second;
+}
+
+double
+UplinkMeter::GetGoodput(const UplinkMeasurement& measured, double radioRate) const
+{
+    if (measured.goodput > 0)
     {
-        return found->second.goodput;
+        return measured.goodput;
     }
     const double planned = m_rules.plannedRate;
     return m_rules.measuredSlots
@@ -78,25 +99,15 @@ UplinkMeter::GetGoodput(uint32_t device, double radioRate) const
 }
 
 double
-UplinkMeter::GetAirRate(uint32_t device, double radioRate) const
+UplinkMeter::GetAirRate(const UplinkMeasurement& measured, double radioRate) const
 {
-    const auto found = m_measured.find(device);
-    return found != m_measured.end() && found->second.air > 0 ? found->second.air
-                                                              : GetGoodput(device, radioRate);
+    return measured.air > 0 ? measured.air : GetGoodput(measured, radioRate);
 }
 
 void
 UplinkMeter::SetMeanSquare(uint32_t device, double meanSquare)
 {
     m_measured[device].meanSquare = meanSquare;
-}
-
-double
-UplinkMeter::GetMeanSquare(uint32_t device) const
-{
-    const auto found = m_measured.find(device);
-    return found == m_measured.end() ? std::numeric_limits<double>::quiet_NaN()
-                                     : found->second.meanSquare;
 }
 
 } // namespace ns3::federated

@@ -32,6 +32,17 @@ struct UplinkObservation
     uint32_t sentFragments = 0;     //!< How many, if it did.
 };
 
+/** What was measured of a device's uplink, over rounds. */
+struct UplinkMeasurement
+{
+    double goodput = 0; //!< Payload received per second of the slot, bit/s; 0: unknown.
+    double air = 0;     //!< Payload sent per second of the slot, bit/s; 0: unknown.
+    double meanSquare = std::numeric_limits<double>::quiet_NaN(); //!< Of the values of its last
+                                                                  //!< update; NaN: unknown.
+    double delivered = std::numeric_limits<double>::quiet_NaN();  //!< Received fragments over sent
+                                                                  //!< ones; NaN: it never sent.
+};
+
 /**
  * @brief Measures how fast devices send and deliver, and how late they are. It uses no clock.
  *
@@ -61,31 +72,37 @@ class UplinkMeter
      */
     void Measure(const std::vector<UplinkObservation>& observations, const Time& end);
 
-    /**
-     * @param device A device.
-     * @param radioRate Rate of its radio in bit/s; NaN if it is unknown.
-     * @return its goodput in bit/s: as measured, else what the rules assume.
-     */
-    double GetGoodput(uint32_t device, double radioRate) const;
+    /** @return the measurements, by device. */
+    const std::map<uint32_t, UplinkMeasurement>& GetMeasurements() const
+    {
+        return m_measured;
+    }
 
     /**
      * @param device A device.
+     * @return its measurements, nothing of which may be known.
+     */
+    UplinkMeasurement Find(uint32_t device) const;
+
+    /**
+     * @param measured The measurements of a device.
+     * @param radioRate Rate of its radio in bit/s; NaN if it is unknown.
+     * @return its goodput in bit/s: as measured, else what the rules assume.
+     */
+    double GetGoodput(const UplinkMeasurement& measured, double radioRate) const;
+
+    /**
+     * @param measured The measurements of a device.
      * @param radioRate Rate of its radio in bit/s; NaN if it is unknown.
      * @return its air rate in bit/s: as measured, else its goodput.
      */
-    double GetAirRate(uint32_t device, double radioRate) const;
+    double GetAirRate(const UplinkMeasurement& measured, double radioRate) const;
 
     /**
      * @param device A device.
      * @param meanSquare Mean square of the values of its last update.
      */
     void SetMeanSquare(uint32_t device, double meanSquare);
-
-    /**
-     * @param device A device.
-     * @return the mean square of the values of its last update; NaN if it is unknown.
-     */
-    double GetMeanSquare(uint32_t device) const;
 
     /** @return how much later than planned the last device of the last round began to send. */
     Time GetLateness() const
@@ -94,13 +111,12 @@ class UplinkMeter
     }
 
   private:
-    /** Measurements of a device. */
-    struct Measured
-    {
-        double goodput = 0; //!< Payload received per second of the slot, bit/s; 0: unknown.
-        double air = 0;     //!< Payload sent per second of the slot, bit/s; 0: unknown.
-        double meanSquare = std::numeric_limits<double>::quiet_NaN(); //!< Of its last update.
-    };
+    /**
+     * Measure the delivered fraction. Where a device did not report how many fragments it sent, all
+     * of its update count.
+     * @param seen The update of a device, of which fragments may have been sent.
+     */
+    void MeasureDelivery(const UplinkObservation& seen);
 
     /**
      * @param seen The update of a device, of which a fragment was received.
@@ -108,9 +124,9 @@ class UplinkMeter
      */
     void MeasureRates(const UplinkObservation& seen, const Time& end);
 
-    Rules m_rules;                           //!< How to measure.
-    std::map<uint32_t, Measured> m_measured; //!< By device.
-    Time m_lateness;                         //!< Of the last round.
+    Rules m_rules;                                    //!< How to measure.
+    std::map<uint32_t, UplinkMeasurement> m_measured; //!< By device.
+    Time m_lateness;                                  //!< Of the last round.
 };
 
 } // namespace ns3::federated

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "best-snr-selection.h"
+
+#include "ns3/boolean.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <tuple>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(BestSnrSelection);
+
+TypeId
+BestSnrSelection::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::BestSnrSelection")
+            .SetParent<SelectionPolicy>()
+            .SetGroupName("Federated")
+            .AddConstructor<BestSnrSelection>()
+            .AddAttribute("Explore",
+                          "Whether devices that were never asked and whose SNR is not known are "
+                          "selected first, each once, so that their SNR is measured; if not, they "
+                          "are selected after all devices of known SNR.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&BestSnrSelection::m_explore),
+                          MakeBooleanChecker());
+    return tid;
+}
+
+std::vector<uint32_t>
+BestSnrSelection::DoSelect(const SelectionContext& context,
+                           const std::vector<SelectionCandidate>& candidates)
+{
+    std::vector<const SelectionCandidate*> order;
+    order.reserve(candidates.size());
+    for (const SelectionCandidate& candidate : candidates)
+    {
+        order.push_back(&candidate);
+    }
+    context.MakeRandom().Shuffle(order); // decides among equals
+
+    // Smaller is better: unknown and never asked, known, unknown; then by SNR; then as drawn.
+    std::vector<std::tuple<int, double, std::size_t>> ranks;
+    ranks.reserve(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+    {
+        const bool isKnown = !std::isnan(order[i]->snr);
+        const bool isNew = order[i]->roundsSinceAsked == SelectionCandidate::NEVER;
+        const int rank = isKnown ? 1 : m_explore && isNew ? 0 : 2;
+        ranks.emplace_back(rank, isKnown ? -order[i]->snr : 0, i);
+    }
+    std::nth_element(ranks.begin(), ranks.begin() + context.count, ranks.end());
+    std::vector<uint32_t> devices;
+    for (uint32_t i = 0; i < context.count; ++i)
+    {
+        devices.push_back(order[std::get<2>(ranks[i])]->device);
+    }
+    return devices;
+}
+
+} // namespace ns3
