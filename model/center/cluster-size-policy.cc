@@ -32,6 +32,21 @@ BitsOfAll(const std::vector<ClusterGroup>& groups)
 
 /**
  * @param groups The groups.
+ * @return the bits that one device of each group needs.
+ */
+uint64_t
+BitsOfOneEach(const std::vector<ClusterGroup>& groups)
+{
+    uint64_t bits = 0;
+    for (const auto& group : groups)
+    {
+        bits += group.wireBits;
+    }
+    return bits;
+}
+
+/**
+ * @param groups The groups.
  * @return one device of each group, then all others in ascending order of bits, as groups of
  * (devices, bits): any number of devices that is taken in this order needs the least bits.
  */
@@ -58,11 +73,7 @@ uint64_t
 LeastBits(const std::vector<ClusterGroup>& groups, uint64_t participants)
 {
     uint64_t left = participants - groups.size();
-    uint64_t bits = 0;
-    for (const auto& group : groups)
-    {
-        bits += group.wireBits;
-    }
+    uint64_t bits = BitsOfOneEach(groups);
     for (const auto& [devices, wireBits] : CheapestFirst(groups))
     {
         const uint64_t taken = std::min(left, devices);
@@ -82,6 +93,24 @@ WholeBudget(const std::vector<ClusterGroup>& groups, double budget)
 {
     const uint64_t all = BitsOfAll(groups);
     return budget < static_cast<double>(all) ? static_cast<uint64_t>(budget) : all;
+}
+
+/**
+ * @param groups The groups.
+ * @param budget The budget.
+ * @return whether all values make sense.
+ */
+bool
+AreValid(const std::vector<ClusterGroup>& groups, double budget)
+{
+    return !groups.empty() && budget >= 0 &&
+           std::all_of(groups.begin(),
+                       groups.end(),
+                       [](const ClusterGroup& group)
+                       {
+                           return group.devices > 0 && group.bits > 0 && group.wireBits > 0 &&
+                                  group.sigma2 >= 0 && !std::isinf(group.sigma2);
+                       });
 }
 
 /**
@@ -188,12 +217,13 @@ ClusterSizePolicy::LargestFeasible(const std::vector<ClusterGroup>& groups,
                                    uint32_t participants,
                                    double budget)
 {
-    if (!FindBadValue(groups, budget).empty() || participants < groups.size())
+    // Called for many numbers of participants in turn: no text is made here.
+    if (!AreValid(groups, budget) || participants < groups.size())
     {
         return 0;
     }
     uint64_t bitsLeft = WholeBudget(groups, budget);
-    const uint64_t least = LeastBits(groups, groups.size());
+    const uint64_t least = BitsOfOneEach(groups);
     if (least > bitsLeft)
     {
         return 0;
