@@ -48,6 +48,7 @@ main(int argc, char* argv[])
 {
     FederatedScenarioOptions options;
     options.rounds = 20;
+    options.measuresSnr = false;
     options.budget = "30";
     double loss = 0;
     bool pcap = false;

@@ -88,6 +88,7 @@ main(int argc, char* argv[])
     options.devices = 6;
     options.participants = 4;
     options.rounds = 10;
+    options.measuresSnr = false;
     options.radius = 20;
     options.deadline = Minutes(5);
     options.budget = "12"; // three bits a coordinate for each participant, as in the paper

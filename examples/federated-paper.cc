@@ -45,6 +45,7 @@ main(int argc, char* argv[])
     options.rounds = 20;
     options.deadline = Hours(1);
     options.noise = "fixed";
+    options.measuresSnr = false;
     FederatedCommandLine cmd(__FILE__, "The paper's learning experiment, over ideal links.");
     cmd.AddChoice(
         "profile", "Reading of the paper", options.profile, FederatedHelper::GetProfiles());
@@ -61,6 +62,7 @@ main(int argc, char* argv[])
         "devices", "Number of devices, half of them with 2 bits", options.devices, 2, 1000);
     cmd.AddCount("participants", "Devices selected in a round", options.participants, 2, 1000);
     options.learning.Add(cmd);
+    options.AddSelection(cmd);
     cmd.AddCount(
         "threads", "Threads that train and evaluate, 0 for all cores", options.threads, 0, 1024);
     FederatedScenarioOptions::AddEncryption(cmd, options.encrypt);

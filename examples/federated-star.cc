@@ -43,6 +43,7 @@ main(int argc, char* argv[])
     options.devices = 1000;
     options.rounds = 20;
     options.deadline = Hours(1);
+    options.measuresSnr = false;
     double loss = 0;
     std::string transport = "udp";
     uint32_t fragmentSize = 1400;
@@ -50,6 +51,7 @@ main(int argc, char* argv[])
     FederatedCommandLine cmd(__FILE__, "A wired star of thousands of devices.");
     cmd.AddCount("devices", "Number of devices", options.devices, 2, 60000);
     cmd.AddCount("participants", "Devices selected in a round", options.participants, 2, 60000);
+    options.AddSelection(cmd);
     cmd.AddCount("rounds", "Number of rounds", options.rounds, 1, 1000000);
     cmd.AddChoice("algorithm",
                   "Quantizer, fusion rule and cluster sizes",

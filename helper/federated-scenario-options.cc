@@ -31,6 +31,7 @@ FederatedScenarioOptions::AddFederation(FederatedCommandLine& cmd)
     cmd.AddCount("devices", "Number of devices, half of them with 2 bits", devices, 2, MAX_DEVICES);
     cmd.AddText("groups", "Devices and their bits, as 50x2,50x4, instead of --devices", groups);
     cmd.AddCount("participants", "Devices selected in a round", participants, 1, MAX_DEVICES);
+    AddSelection(cmd);
     cmd.AddCount("rounds", "Number of rounds", rounds, 1, 1000000);
     cmd.AddTime("deadline", "Longest round", deadline, MilliSeconds(1), Hours(1000));
     cmd.AddTime("time-per-sample", "Training time of a sample", timePerSample, Time(0), Hours(1));
@@ -93,6 +94,15 @@ FederatedScenarioOptions::SetEncryption(FederatedHelper& federation, bool encryp
     }
 }
 
+void
+FederatedScenarioOptions::AddSelection(FederatedCommandLine& cmd)
+{
+    cmd.AddChoice("selection",
+                  "Which devices of a group are selected",
+                  selection,
+                  {"random", "best-snr", "round-robin"});
+}
+
 bool
 FederatedScenarioOptions::ReadGroups(const std::string& text, std::vector<Group>& groups)
 {
@@ -129,6 +139,9 @@ FederatedScenarioOptions::ReadOrExit(const FederatedCommandLine& cmd)
                     std::to_string(m_groups.size()) + " groups sends at least one device.");
     std::string error;
     cmd.Require(FederatedHelper::CheckWeights(algorithm, weights, error), error);
+    cmd.Require(measuresSnr || selection != "best-snr",
+                "Option --selection=best-snr needs the SNR of the links, which is not measured "
+                "here.");
     m_budget = "ns3::MeasuredBitBudget";
     if (budget != "measured")
     {
@@ -170,6 +183,11 @@ FederatedScenarioOptions::SetUp(FederatedHelper& federation, const FederatedComm
     federation.SetCenterAttribute("BitBudget", StringValue(m_budget));
     federation.SetCenterAttribute("LossPolicy", StringValue(lossPolicy));
     federation.SetCenterAttribute("Participants", UintegerValue(participants));
+    federation.SetCenterAttribute("SelectionPolicy",
+                                  StringValue(selection == "best-snr" ? "ns3::BestSnrSelection"
+                                              : selection == "round-robin"
+                                                  ? "ns3::RoundRobinSelection"
+                                                  : "ns3::RandomSelection"));
     federation.SetCenterAttribute("Rounds", UintegerValue(rounds));
     federation.SetCenterAttribute("Deadline", TimeValue(deadline));
     auto training = CreateObject<ConstantRandomVariable>();

@@ -78,6 +78,12 @@ class FederatedScenarioOptions
     static void SetEncryption(FederatedHelper& federation, bool encrypt);
 
     /**
+     * Add --selection, which AddFederation() adds too.
+     * @param cmd The command line.
+     */
+    void AddSelection(FederatedCommandLine& cmd);
+
+    /**
      * Check and convert the parsed options; exit with an error sentence if one is wrong.
      * @param cmd The command line.
      */
@@ -109,6 +115,8 @@ class FederatedScenarioOptions
     uint32_t devices = 40;                  //!< Half with 2 bits, half with 4, if groups is empty.
     std::string groups;                     //!< As 20x2,20x4.
     uint32_t participants = 10;             //!< N.
+    std::string selection = "random";       //!< Which devices of a group are selected.
+    bool measuresSnr = true;                //!< Whether the scenario measures the SNR of links.
     uint32_t rounds = 15;                   //!< T.
     double radius = 25;                     //!< Of the disc, in meters.
     double speed = 0;                       //!< Of the devices, in m/s.
