@@ -55,7 +55,7 @@ ReadPartition(const std::string& text, const std::string& attribute = "")
 {
     std::string error;
     const auto partition = FederatedLearningOptions::MakePartition(text, error);
-    EXPECT_EQ(partition == nullptr, !error.empty()) << text;
+    EXPECT_EQ(!partition, !error.empty()) << text;
     return Describe(partition, error, attribute);
 }
 
@@ -65,7 +65,7 @@ ReadModel(const std::string& text, const std::string& attribute = "")
 {
     std::string error;
     const auto model = FederatedLearningOptions::MakeModel(text, error);
-    EXPECT_EQ(model == nullptr, !error.empty()) << text;
+    EXPECT_EQ(!model, !error.empty()) << text;
     EXPECT_EQ(FederatedLearningOptions::CheckModel(text), error);
     return Describe(model, error, attribute);
 }

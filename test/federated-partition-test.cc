@@ -400,9 +400,9 @@ TEST(FederatedPartition, AttributesHaveRanges)
         {
             EXPECT_FALSE(partition->SetAttributeFailSafe("Alpha", DoubleValue(wrong))) << wrong;
         }
-        for (const std::string right : {"1e-300", "1e6"})
+        for (const char* right : {"1e-300", "1e6"})
         {
-            SplitAndCheck(name + ("[Alpha=" + right + "]"), MakeLabels(100), {10}, 1);
+            SplitAndCheck(std::string(name) + "[Alpha=" + right + "]", MakeLabels(100), {10}, 1);
         }
     }
     const auto shards = ObjectFactory("ns3::ShardPartition").Create();
