@@ -238,15 +238,15 @@ CosineInversion::DoFindLack(const ModelKernel<double>& kernel) const
 
 InversionResult
 CosineInversion::DoReconstruct(const Target& target,
-                               ModelKernel<double>& model,
+                               ModelKernel<double>& kernel,
                                const SampleShape& shape,
                                FederatedRandom& random) const
 {
-    auto& kernel = dynamic_cast<MixedDerivativeKernel<double>&>(model);
+    auto& derivatives = dynamic_cast<MixedDerivativeKernel<double>&>(kernel);
     const std::size_t pixels = kernel.GetFeatures();
     InversionResult result;
     result.label = InferLabel(target, kernel);
-    Objective objective(target, kernel, shape, result.label, m_totalVariation);
+    Objective objective(target, derivatives, shape, result.label, m_totalVariation);
     Adam adam(pixels);
     std::vector<double> gradient(pixels);
     std::vector<double> image(pixels);

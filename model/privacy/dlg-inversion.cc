@@ -73,11 +73,11 @@ DlgInversion::DoFindLack(const ModelKernel<double>& kernel) const
 
 InversionResult
 DlgInversion::DoReconstruct(const Target& target,
-                            ModelKernel<double>& model,
+                            ModelKernel<double>& kernel,
                             const SampleShape& shape,
                             FederatedRandom& random) const
 {
-    auto& kernel = dynamic_cast<MixedDerivativeKernel<double>&>(model);
+    auto& derivatives = dynamic_cast<MixedDerivativeKernel<double>&>(kernel);
     const std::size_t d = kernel.GetDimension();
     const std::size_t pixels = kernel.GetFeatures();
     const std::size_t scores = m_inferLabel ? 0 : shape.classes;
@@ -97,7 +97,7 @@ DlgInversion::DoReconstruct(const Target& target,
         {
             federated::Softmax(point.data() + pixels, scores, label.data());
         }
-        kernel.ComputeSoftGradient(
+        derivatives.ComputeSoftGradient(
             point.data(), label.data(), target.model.data(), residual.data());
         double objective = 0;
         for (std::size_t begin = 0; begin < d; begin += BLOCK)
@@ -110,7 +110,7 @@ DlgInversion::DoReconstruct(const Target& target,
             objective += federated::DotProduct(&residual[begin], &residual[begin], end - begin);
         }
         // Half of dphi/dG, so what follows is half of the derivative.
-        kernel.ComputeMixedDerivative(
+        derivatives.ComputeMixedDerivative(
             residual.data(), target.model.data(), gradient.data(), byLabel.data());
         const double mean = federated::DotProduct(label.data(), byLabel.data(), scores);
         for (std::size_t k = 0; k < scores; ++k)
