@@ -447,3 +447,42 @@ TEST(FederatedScenarioOptions, ReadsGroups)
         EXPECT_FALSE(FederatedScenarioOptions::ReadGroups(text, groups)) << text;
     }
 }
+
+TEST(FederatedScenarioOptions, RefuseToSelectByAnSnrThatIsNotMeasured)
+{
+    for (const bool measuresSnr : {true, false})
+    {
+        for (std::string option : {"--selection=random",
+                                   "--selection=round-robin",
+                                   "--selection=best-snr",
+                                   "--selection=worst-snr"})
+        {
+            SCOPED_TRACE(option);
+            FederatedScenarioOptions options;
+            options.measuresSnr = measuresSnr;
+            FederatedCommandLine cmd("/somewhere/federated-test-example.cc", "Does nothing.");
+            options.AddSelection(cmd);
+            std::string program = "program";
+            char* argv[] = {program.data(), option.data()};
+            std::string error;
+            const bool isKnown = option != "--selection=worst-snr";
+            EXPECT_EQ(cmd.Parse(2, argv, error), isKnown);
+            if (!isKnown)
+            {
+                EXPECT_NE(error.find("random, best-snr, round-robin"), std::string::npos)
+                    << error;
+            }
+            else if (measuresSnr || option != "--selection=best-snr")
+            {
+                options.ReadOrExit(cmd); // which ends the process if something is wrong
+            }
+            else
+            {
+                EXPECT_EXIT((LeaveAtOnce(), options.ReadOrExit(cmd)),
+                            testing::ExitedWithCode(1),
+                            "^federated-test-example: Option --selection=best-snr needs the SNR of "
+                            "the links, which is not measured here\\.\n$");
+            }
+        }
+    }
+}
