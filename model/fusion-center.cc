@@ -254,6 +254,19 @@ FusionCenter::GetTypeId()
                           UintegerValue(10),
                           MakeUintegerAccessor(&FusionCenter::m_controlRetries),
                           MakeUintegerChecker<uint32_t>())
+            .AddAttribute("SilentRounds",
+                          "Rounds in a row in which a device was selected and did not answer (it "
+                          "is unreachable or silent) after which it is selected only now and then, "
+                          "until a message of it is received; 0: it is selected like the others.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&FusionCenter::m_silentRounds),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("SilentPause",
+                          "Rounds in which such a device is not selected after each round in which "
+                          "it was, unless no other device is left.",
+                          UintegerValue(10),
+                          MakeUintegerAccessor(&FusionCenter::m_silentPause),
+                          MakeUintegerChecker<uint32_t>())
             .AddAttribute("EvaluationInterval",
                           "Rounds from one evaluation to the next, and at the end; 0: never.",
                           UintegerValue(1),
@@ -532,6 +545,10 @@ FusionCenter::HandleMessage(const ReceivedMessage& message)
     {
         return reason;
     }
+    if (!m_exchange->GetCollector().Find(header.device)) // else the outcome of the round decides
+    {
+        m_roster->Hear(header.device);
+    }
     if (header.type == FederatedHeader::LEAVE)
     {
         return m_registrar->HandleLeave(message, now);
@@ -597,6 +614,8 @@ FusionCenter::PlanNextRound()
     rules.room = m_endpoint->GetRoom(m_fragmentSize);
     rules.overhead = m_endpoint->GetOverhead();
     rules.seed = m_task->GetSeed();
+    rules.silentRounds = m_silentRounds;
+    rules.silentPause = m_silentPause;
     rules.quantizer = PeekPointer(m_quantizer);
     rules.budget = PeekPointer(m_budget);
     return PlanRound(m_round,
@@ -732,6 +751,8 @@ FusionCenter::Fuse(RoundRecord& record)
         {
             m_roster->SetBattery(link.device, link.battery);
         }
+        m_roster->CountSilence(
+            link.device, link.state == PARTICIPANT_SILENT || link.state == PARTICIPANT_UNREACHABLE);
     }
 }
 

@@ -283,6 +283,8 @@ class FusionCenter : public Application
     Time m_joinTimeout;              //!< Longest wait for them.
     Time m_controlTimeout;           //!< Time before a grant is repeated.
     uint32_t m_controlRetries;       //!< How often.
+    uint32_t m_silentRounds;         //!< After so many a silent device pauses; 0: never.
+    uint32_t m_silentPause;          //!< Rounds that it pauses.
     uint32_t m_evaluationInterval;   //!< Rounds from one evaluation to the next; 0: never.
     uint32_t m_testSamples;          //!< Test samples to evaluate; 0: all.
     uint32_t m_trainSamples;         //!< Training samples to evaluate; 0: all.

@@ -565,3 +565,28 @@ TEST(DeviceRoster, RemembersWhenADeviceWasAskedAlsoWhenItJoinsAgain)
     roster.Clear(); // a center that starts anew begins with round 1
     EXPECT_EQ(roster.Find(0)->lastAsked, 0U);
 }
+
+TEST(DeviceRoster, CountsSilentRoundsUntilADeviceIsHeard)
+{
+    DeviceRoster roster = MakeRoster();
+    roster.Join(MakeJoin(0));
+    const auto beSilent = [&roster]()
+    {
+        roster.CountSilence(0, true);
+        roster.CountSilence(0, true);
+        EXPECT_EQ(roster.Find(0)->silentRounds, 2U);
+    };
+    beSilent();
+    roster.CountSilence(0, false); // it answered
+    EXPECT_EQ(roster.Find(0)->silentRounds, 0U);
+    beSilent();
+    roster.Hear(0);
+    EXPECT_EQ(roster.Find(0)->silentRounds, 0U);
+    beSilent();
+    roster.Leave(0);
+    roster.Join(MakeJoin(0, 101));
+    EXPECT_EQ(roster.Find(0)->silentRounds, 0U);
+    beSilent();
+    roster.Clear();
+    EXPECT_EQ(roster.Find(0)->silentRounds, 0U);
+}

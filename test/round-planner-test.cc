@@ -485,6 +485,52 @@ TEST(RoundPlanner, AsksTheSelectionPolicyForDevicesOfEachGroup)
     EXPECT_EQ(last->candidates[1][0].roundsSinceAsked, SelectionCandidate::NEVER);
 }
 
+TEST(RoundPlanner, LeavesSilentDevicesOutForSomeRounds)
+{
+    struct Case
+    {
+        std::string name;
+        uint32_t after; // silent rounds
+        uint32_t pause;
+        uint32_t silentRounds;
+        uint32_t roundsSinceAsked;
+        bool isSelected;
+    };
+
+    const std::vector<Case> cases{
+        {"off", 0, 5, 100, 1, true},
+        {"heard", 2, 5, 0, 1, true},
+        {"never asked", 2, 5, 0, SelectionCandidate::NEVER, true},
+        {"silent, but not often enough", 2, 5, 1, 1, true},
+        {"silent often enough", 2, 5, 2, 1, false},
+        {"silent more often", 2, 5, 3, 1, false},
+        {"the last round of its pause", 2, 5, 2, 5, false},
+        {"after its pause", 2, 5, 2, 6, true},
+        {"long after its pause", 2, 5, 2, 100, true},
+        {"no pause", 1, 0, 9, 1, true},
+        {"at once", 1, 1, 1, 1, false},
+    };
+    for (const Case& one : cases)
+    {
+        SCOPED_TRACE(one.name);
+        Planner planner;
+        planner.rules.silentRounds = one.after;
+        planner.rules.silentPause = one.pause;
+        planner.AddMany(2, 0);
+        planner.AddMany(2, 1);
+        planner.devices[1].silentRounds = one.silentRounds;
+        planner.devices[1].roundsSinceAsked = one.roundsSinceAsked;
+        EXPECT_EQ(planner.CountByGroup(planner.Plan()), (Sizes{one.isSelected ? 2U : 1U, 2}));
+        // The whole group pauses.
+        planner.devices[0] = planner.devices[1];
+        planner.devices[0].device = 0;
+        EXPECT_EQ(planner.CountByGroup(planner.Plan()), (Sizes{one.isSelected ? 2U : 0U, 2}));
+        // If nobody is left, all are asked.
+        planner.devices.resize(2);
+        EXPECT_EQ(planner.CountByGroup(planner.Plan()), (Sizes{2, 0}));
+    }
+}
+
 TEST(RoundPlanner, CountsResolutionsInAFixedBudgetAndBitsOnTheWireInAMeasuredOne)
 {
     Planner planner;

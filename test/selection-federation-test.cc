@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -91,7 +92,7 @@ class GivenProbe : public LinkProbe
     }
 };
 
-/** Knows who was selected. */
+/** Knows who was selected, and may change things when a round starts. */
 class SelectionFederation : public Federation
 {
   public:
@@ -112,12 +113,44 @@ class SelectionFederation : public Federation
         return selected;
     }
 
+    /** Switch the link of a device off or on. */
+    void SetLink(uint32_t device, bool on)
+    {
+        const auto ipv4 = nodes.Get(device + 1)->GetObject<Ipv4>();
+        on ? ipv4->SetUp(1) : ipv4->SetDown(1);
+    }
+
     void OnTrained(const FederatedDevice::TrainingRecord& record)
     {
         losses[{record.round, record.device}] = record.loss;
     }
 
+    /** Two devices and one that is unreachable from round 3 on; silent twice, it pauses. */
+    void BuildSilent(uint32_t numberOfRounds)
+    {
+        Build(3);
+        center->SetAttribute("GroupBits", StringValue("2"));
+        SetForDevices("Group", UintegerValue(0));
+        SetForDevices("Bits", UintegerValue(2));
+        center->SetAttribute("Rounds", UintegerValue(numberOfRounds));
+        center->SetAttribute("SilentRounds", UintegerValue(2));
+        center->SetAttribute("SilentPause", UintegerValue(4));
+        center->TraceConnectWithoutContext("RoundStart",
+                                           MakeCallback(&SelectionFederation::OnStart, this));
+        atStart[3] = [this]() { SetLink(1, false); };
+    }
+
+    void OnStart(uint32_t round, const std::vector<uint32_t>&)
+    {
+        const auto found = atStart.find(round);
+        if (found != atStart.end())
+        {
+            found->second();
+        }
+    }
+
     std::map<std::pair<uint32_t, uint32_t>, double> losses; // of batches, by round and device
+    std::map<uint32_t, std::function<void()>> atStart;      // what is done when a round starts
 };
 
 } // namespace
@@ -270,4 +303,49 @@ TEST_F(SelectionFederation, EqualRunsArePairedWhateverThePolicyIs)
         EXPECT_GT(common, 3U);
         EXPECT_LT(common, all[0].size()) << "the policies select different devices";
     }
+}
+
+TEST_F(SelectionFederation, ASilentDeviceIsAskedNowAndThenUntilItAnswers)
+{
+    BuildSilent(24);
+    atStart[15] = [this]() { SetLink(1, true); };
+    Run();
+    ASSERT_EQ(rounds.size(), 24U);
+    EXPECT_EQ(GetRounds(0).size(), 24U) << "the others are asked in every round";
+    // Silent in 3 and 4, then asked after pauses of four rounds; it answers in round 19.
+    EXPECT_EQ(GetRounds(1), (std::set<uint32_t>{1, 2, 3, 4, 9, 14, 19, 20, 21, 22, 23, 24}));
+    EXPECT_EQ(rounds[2].links[1].state, PARTICIPANT_UNREACHABLE);
+    EXPECT_EQ(rounds[18].links[1].state, PARTICIPANT_COMPLETE);
+}
+
+TEST_F(SelectionFederation, ASilentDeviceThatJoinsAgainIsAskedLikeTheOthers)
+{
+    BuildSilent(10);
+    atStart[6] = [this]()
+    {
+        SetLink(1, true);
+        auto again = CreateObject<FederatedDevice>(); // the device was switched off and on
+        for (const char* name : {"DeviceId", "Group", "Bits", "Remote", "Task", "Quantizer"})
+        {
+            const auto attribute = FederatedDevice::GetTypeId();
+            TypeId::AttributeInformation information;
+            ASSERT_TRUE(attribute.LookupAttributeByName(name, &information));
+            const Ptr<AttributeValue> value = information.checker->Create();
+            apps[1]->GetAttribute(name, *value);
+            again->SetAttribute(name, *value);
+        }
+        nodes.Get(2)->AddApplication(again);
+    };
+    Run();
+    ASSERT_EQ(rounds.size(), 10U);
+    EXPECT_EQ(GetRounds(1), (std::set<uint32_t>{1, 2, 3, 4, 7, 8, 9, 10}));
+    EXPECT_EQ(rounds.back().received, 3U);
+}
+
+TEST_F(SelectionFederation, SilentDevicesAreAskedLikeTheOthersUnlessTheCenterIsToldOtherwise)
+{
+    BuildSilent(8);
+    center->SetAttribute("SilentRounds", UintegerValue(0));
+    Run();
+    EXPECT_EQ(GetRounds(1).size(), 8U);
 }

@@ -155,6 +155,7 @@ DeviceRoster::Join(const JoinRequest& request)
     entry.battery = request.battery;
     entry.life = request.life;
     entry.sequence = request.sequence;
+    entry.silentRounds = 0;
     if (request.connection != 0)
     {
         m_connections[request.connection] = request.device;
@@ -218,6 +219,7 @@ DeviceRoster::Clear()
         entry.joined = false;
         entry.connection = 0;
         entry.lastAsked = 0;
+        entry.silentRounds = 0;
         if (!entry.reserved)
         {
             entry.ip = Address();
@@ -268,6 +270,19 @@ void
 DeviceRoster::SetAsked(uint32_t device, uint32_t round)
 {
     m_entries.at(device).lastAsked = round;
+}
+
+void
+DeviceRoster::CountSilence(uint32_t device, bool isSilent)
+{
+    uint32_t& rounds = m_entries.at(device).silentRounds;
+    rounds = isSilent ? rounds + 1 : 0;
+}
+
+void
+DeviceRoster::Hear(uint32_t device)
+{
+    m_entries.at(device).silentRounds = 0;
 }
 
 std::optional<uint32_t>

@@ -36,9 +36,10 @@ struct RosterEntry
                                                                //!< NaN: not reported.
     bool heard = false;                                        //!< Whether it ever sent a JOIN.
     uint32_t life = 0;                                         //!< Number of the life that joined.
-    uint32_t sequence = 0;  //!< Sequence number of its last JOIN or LEAVE.
-    uint32_t answers = 0;   //!< R_u, rounds in which it sent at least a fragment.
-    uint32_t lastAsked = 0; //!< Last round in which it was selected; 0: never.
+    uint32_t sequence = 0;     //!< Sequence number of its last JOIN or LEAVE.
+    uint32_t answers = 0;      //!< R_u, rounds in which it sent at least a fragment.
+    uint32_t lastAsked = 0;    //!< Last round in which it was selected; 0: never.
+    uint32_t silentRounds = 0; //!< Rounds in a row in which it was selected and did not answer.
 
     /** @return the destination of messages to it. */
     MessagePeer GetPeer() const
@@ -214,6 +215,20 @@ class DeviceRoster
      * @param round The round.
      */
     void SetAsked(uint32_t device, uint32_t round);
+
+    /**
+     * A round ends in which a device was selected.
+     * @param device The device.
+     * @param isSilent Whether it did not answer.
+     */
+    void CountSilence(uint32_t device, bool isSilent);
+
+    /**
+     * A message was received from a device that is not selected in this round: it is not silent
+     * any more.
+     * @param device The device.
+     */
+    void Hear(uint32_t device);
 
     /** @return how many devices have joined. */
     uint32_t GetJoined() const

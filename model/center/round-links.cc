@@ -73,6 +73,7 @@ ListDevices(uint32_t round,
             planned.group = entry.group;
             planned.training = entry.training;
             planned.airRate = meter.GetAirRate(measured, quality.rate);
+            planned.silentRounds = entry.silentRounds;
             planned.sigma2 =
                 noise.GetVariance(device, entry.group, quality.snr, measured.meanSquare);
             devices.push_back(planned);

@@ -94,8 +94,17 @@ struct Candidates
     std::vector<std::vector<SelectionCandidate>> devices; // of every group
 };
 
+/** @return whether a device is not asked in this round because it did not answer in the last ones.
+ */
+bool
+IsPaused(const PlannerDevice& device, const RoundRules& rules)
+{
+    return rules.silentRounds > 0 && device.silentRounds >= rules.silentRounds &&
+           device.roundsSinceAsked <= rules.silentPause;
+}
+
 Candidates
-FindCandidates(const std::vector<PlannerDevice>& devices, const RoundRules& rules)
+FindCandidates(const std::vector<PlannerDevice>& devices, const RoundRules& rules, bool mayPause)
 {
     struct Noise
     {
@@ -113,9 +122,10 @@ FindCandidates(const std::vector<PlannerDevice>& devices, const RoundRules& rule
     }
     for (const PlannerDevice& device : devices)
     {
-        if (std::isinf(device.sigma2))
+        // Infinite noise: the update would carry no information.
+        if (std::isinf(device.sigma2) || (mayPause && IsPaused(device, rules)))
         {
-            continue; // infinite noise: the update would carry no information
+            continue;
         }
         found.devices[device.group].push_back(device);
         if (!std::isnan(device.sigma2))
@@ -181,7 +191,12 @@ SelectDevices(uint32_t round,
               RoundPlan& plan)
 {
     const UplinkOutlook outlook(round, devices, rules);
-    auto [clusters, groups, candidates] = FindCandidates(devices, rules);
+    Candidates found = FindCandidates(devices, rules, true);
+    if (found.clusters.empty())
+    {
+        found = FindCandidates(devices, rules, false); // rather than an empty round
+    }
+    auto& [clusters, groups, candidates] = found;
     uint32_t participants = FitBudget(clusters, outlook, rules, plan);
     while (participants == 0 && clusters.size() > 1)
     {

@@ -22,9 +22,10 @@ namespace ns3::federated
 /** A device that has joined, as the planner sees it. */
 struct PlannerDevice : SelectionCandidate
 {
-    uint32_t group = 0; //!< Its group.
-    Time training;      //!< How long it trains.
-    double airRate = 0; //!< Payload that it sends per second of its slot, bit/s.
+    uint32_t group = 0;        //!< Its group.
+    Time training;             //!< How long it trains.
+    double airRate = 0;        //!< Payload that it sends per second of its slot, bit/s.
+    uint32_t silentRounds = 0; //!< Rounds in a row in which it was selected and did not answer.
     double sigma2 = std::numeric_limits<double>::quiet_NaN(); //!< Noise of its link; NaN: unknown;
                                                               //!< infinite: its update would carry
                                                               //!< no information.
@@ -49,6 +50,9 @@ struct RoundRules
     std::size_t room = 0;            //!< Bytes of the largest message before encryption.
     std::size_t overhead = 0;        //!< Bytes that encryption adds to a message.
     uint64_t seed = 0;               //!< Of the draws of devices.
+    uint32_t silentRounds = 0;       //!< After so many silent rounds in a row a device pauses; 0:
+                                     //!< never.
+    uint32_t silentPause = 0;        //!< Rounds that it pauses.
     const Quantizer* quantizer = nullptr; //!< Quantizer of the devices.
     const BitBudget* budget = nullptr;    //!< B.
 };
