@@ -17,6 +17,7 @@ set(federated_sources
     model/base/federated-random.cc
     model/base/strategy-checker.cc
     model/center/best-snr-selection.cc
+    model/center/cluster-capacity.cc
     model/center/cluster-size-policy.cc
     model/center/device-registrar.cc
     model/center/device-roster.cc
@@ -148,6 +149,7 @@ set(federated_headers
     model/base/packed-update.h
     model/base/strategy-checker.h
     model/center/best-snr-selection.h
+    model/center/cluster-capacity.h
     model/center/cluster-size-policy.h
     model/center/device-registrar.h
     model/center/device-roster.h

@@ -2,10 +2,10 @@
 
 #include "cluster-size-policy.h"
 
-#include <algorithm>
+#include "cluster-capacity.h"
+
 #include <cmath>
 #include <sstream>
-#include <utility>
 
 namespace ns3
 {
@@ -14,104 +14,6 @@ NS_OBJECT_ENSURE_REGISTERED(ClusterSizePolicy);
 
 namespace
 {
-
-/**
- * @param groups The groups.
- * @return the bits that all devices of all groups need together.
- */
-uint64_t
-BitsOfAll(const std::vector<ClusterGroup>& groups)
-{
-    uint64_t bits = 0;
-    for (const auto& group : groups)
-    {
-        bits += uint64_t{group.devices} * group.wireBits;
-    }
-    return bits;
-}
-
-/**
- * @param groups The groups.
- * @return the bits that one device of each group needs.
- */
-uint64_t
-BitsOfOneEach(const std::vector<ClusterGroup>& groups)
-{
-    uint64_t bits = 0;
-    for (const auto& group : groups)
-    {
-        bits += group.wireBits;
-    }
-    return bits;
-}
-
-/**
- * @param groups The groups.
- * @return one device of each group, then all others in ascending order of bits, as groups of
- * (devices, bits): any number of devices that is taken in this order needs the least bits.
- */
-std::vector<std::pair<uint64_t, uint64_t>>
-CheapestFirst(const std::vector<ClusterGroup>& groups)
-{
-    std::vector<std::pair<uint64_t, uint64_t>> order;
-    for (const auto& group : groups)
-    {
-        order.emplace_back(group.devices - 1, group.wireBits);
-    }
-    std::sort(order.begin(),
-              order.end(),
-              [](const auto& a, const auto& b) { return a.second < b.second; });
-    return order;
-}
-
-/**
- * @param groups The groups.
- * @param participants Devices, from the number of groups to the number of all devices.
- * @return the least bits that this number of devices needs.
- */
-uint64_t
-LeastBits(const std::vector<ClusterGroup>& groups, uint64_t participants)
-{
-    uint64_t left = participants - groups.size();
-    uint64_t bits = BitsOfOneEach(groups);
-    for (const auto& [devices, wireBits] : CheapestFirst(groups))
-    {
-        const uint64_t taken = std::min(left, devices);
-        bits += taken * wireBits;
-        left -= taken;
-    }
-    return bits;
-}
-
-/**
- * @param groups The groups.
- * @param budget Bits, not negative.
- * @return the budget in whole bits, at most what all devices need.
- */
-uint64_t
-WholeBudget(const std::vector<ClusterGroup>& groups, double budget)
-{
-    const uint64_t all = BitsOfAll(groups);
-    return budget < static_cast<double>(all) ? static_cast<uint64_t>(budget) : all;
-}
-
-/**
- * @param groups The groups.
- * @param budget The budget.
- * @return whether all values make sense.
- */
-bool
-AreValid(const std::vector<ClusterGroup>& groups, double budget)
-{
-    return !groups.empty() && budget >= 0 &&
-           std::all_of(groups.begin(),
-                       groups.end(),
-                       [](const ClusterGroup& group)
-                       {
-                           return group.devices > 0 && group.bits > 0 && group.wireBits > 0 &&
-                                  group.sigma2 >= 0 && !std::isinf(group.sigma2);
-                       });
-}
 
 /**
  * @param groups The groups.
@@ -179,11 +81,9 @@ ClusterSizePolicy::Choose(const std::vector<ClusterGroup>& groups,
     {
         return answer;
     }
-    uint64_t devices = 0;
-    for (const auto& group : groups)
-    {
-        devices += group.devices;
-    }
+    const federated::ClusterCapacity capacity(groups);
+    const uint64_t devices = capacity.GetDevices();
+    const uint64_t whole = capacity.GetWholeBudget(budget);
     std::ostringstream reason;
     if (participants < groups.size())
     {
@@ -196,8 +96,7 @@ ClusterSizePolicy::Choose(const std::vector<ClusterGroup>& groups,
         reason << participants << " devices are to take part, but the groups have only " << devices
                << ": " << participants - devices << " too many.";
     }
-    else if (const uint64_t least = LeastBits(groups, participants);
-             least > WholeBudget(groups, budget))
+    else if (const uint64_t least = capacity.GetLeastBits(participants); least > whole)
     {
         reason << participants << " devices need at least " << least
                << " bits a coordinate, but the budget is " << budget << ": "
@@ -206,7 +105,7 @@ ClusterSizePolicy::Choose(const std::vector<ClusterGroup>& groups,
     answer.reason = reason.str();
     if (answer.reason.empty())
     {
-        answer.sizes = DoChoose(groups, participants, WholeBudget(groups, budget));
+        answer.sizes = DoChoose(groups, participants, whole);
         answer.feasible = true;
     }
     return answer;
@@ -217,26 +116,7 @@ ClusterSizePolicy::LargestFeasible(const std::vector<ClusterGroup>& groups,
                                    uint32_t participants,
                                    double budget)
 {
-    // Called for many numbers of participants in turn: no text is made here.
-    if (!AreValid(groups, budget) || participants < groups.size())
-    {
-        return 0;
-    }
-    uint64_t bitsLeft = WholeBudget(groups, budget);
-    const uint64_t least = BitsOfOneEach(groups);
-    if (least > bitsLeft)
-    {
-        return 0;
-    }
-    bitsLeft -= least;
-    uint64_t largest = groups.size();
-    for (const auto& [devices, wireBits] : CheapestFirst(groups))
-    {
-        const uint64_t taken = std::min({devices, bitsLeft / wireBits, participants - largest});
-        largest += taken;
-        bitsLeft -= taken * wireBits;
-    }
-    return static_cast<uint32_t>(largest);
+    return federated::ClusterCapacity(groups).GetLargest(participants, budget);
 }
 
 int64_t

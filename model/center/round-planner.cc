@@ -2,6 +2,8 @@
 
 #include "round-planner.h"
 
+#include "cluster-capacity.h"
+
 #include "ns3/abort.h"
 #include "ns3/fragmentation.h"
 
@@ -158,26 +160,24 @@ FitBudget(const std::vector<ClusterGroup>& clusters,
           const RoundRules& rules,
           RoundPlan& plan)
 {
-    uint32_t available = 0;
-    for (const ClusterGroup& cluster : clusters)
-    {
-        available += cluster.devices;
-    }
+    const ClusterCapacity capacity(clusters);
+    const uint64_t available = capacity.GetDevices();
     // With fewer models to send there is more time for updates: find the largest N for which B,
-    // after N models, is enough for N updates.
+    // after N models, is enough for N updates. All are tried in turn, because B may be any function
+    // of the time that is left.
     uint32_t participants = std::min(rules.participants, std::max(outlook.GetJoined(), 1U));
     while (true)
     {
         plan.context = outlook.Get(participants);
         plan.budget = rules.budget->GetBudget(plan.context);
-        const uint32_t feasible =
-            ClusterSizePolicy::LargestFeasible(clusters, participants, plan.budget);
-        if (feasible >= std::min(participants, available) || participants == 1 ||
+        const uint32_t feasible = capacity.GetLargest(participants, plan.budget);
+        if (feasible >= std::min<uint64_t>(participants, available) || participants == 1 ||
             !rules.modelForEach)
         {
             return feasible;
         }
-        --participants;
+        // Fewer devices than groups never fit.
+        participants = participants > clusters.size() ? participants - 1 : 1;
     }
 }
 
