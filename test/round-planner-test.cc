@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "allocation-counter.h"
+
 #include "ns3/double.h"
 #include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/fixed-bit-budget.h"
@@ -8,6 +10,7 @@
 #include "ns3/object-factory.h"
 #include "ns3/random-selection.h"
 #include "ns3/round-planner.h"
+#include "ns3/simulator.h"
 
 #include <gtest/gtest.h>
 
@@ -445,6 +448,27 @@ TEST(RoundPlanner, FindsTheLargestNThatItsBudgetCarriesWhateverTheBudgetIs)
                    std::min<std::size_t>(rules.participants, planner.devices.size());
     }
     EXPECT_GT(reduced, 1000U) << "else little was tried";
+}
+
+TEST(RoundPlanner, TriesManyNumbersOfParticipantsWithoutMemoryForEach)
+{
+    Simulator::Run(); // before the first run ns-3 lists all times, to change their unit
+    Simulator::Destroy();
+    constexpr uint32_t MEMBERS = 4000;
+    Planner planner;
+    planner.SetMeasured();
+    planner.rules.groupBits = {2, 4, 6, 8};
+    planner.rules.participants = MEMBERS;
+    planner.rules.modelTime = MicroSeconds(1);
+    for (uint32_t i = 0; i < MEMBERS; ++i)
+    {
+        planner.Add(i % 4, MilliSeconds(i % 100), 1e4);
+    }
+    const std::size_t before = GetAllocations();
+    const RoundPlan plan = planner.Plan(); // B, about 100, carries some fifty of them
+    const std::size_t allocations = GetAllocations() - before;
+    EXPECT_LT(plan.selected.size(), 100U) << "nearly all numbers from 4000 on are tried";
+    EXPECT_LT(allocations, MEMBERS / 10);
 }
 
 TEST(RoundPlanner, AsksTheSelectionPolicyForDevicesOfEachGroup)
