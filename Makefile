@@ -73,7 +73,7 @@ bench: data
 	@tools/install-dependencies build bench
 	$(CONFIGURE)
 	cmake --build $(BUILD) -j $(JOBS) --target federated-bench packet-bench wifi-bench \
-	    examples
+	    planning-bench examples
 	bench/run $(BUILD)
 	bench/applications $(BUILD)
 
