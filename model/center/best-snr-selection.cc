@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <tuple>
 
 namespace ns3
@@ -36,29 +35,22 @@ std::vector<uint32_t>
 BestSnrSelection::DoSelect(const SelectionContext& context,
                            const std::vector<SelectionCandidate>& candidates)
 {
-    std::vector<const SelectionCandidate*> order;
-    order.reserve(candidates.size());
+    // Smaller is better: unknown and never asked, known, unknown; then by SNR; then by lot.
+    std::vector<std::tuple<int, double, uint32_t, uint32_t>> ranks; // the last is the device
+    ranks.reserve(candidates.size());
+    FederatedRandom random = context.MakeRandom();
     for (const SelectionCandidate& candidate : candidates)
     {
-        order.push_back(&candidate);
-    }
-    context.MakeRandom().Shuffle(order); // decides among equals
-
-    // Smaller is better: unknown and never asked, known, unknown; then by SNR; then as drawn.
-    std::vector<std::tuple<int, double, std::size_t>> ranks;
-    ranks.reserve(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-    {
-        const bool isKnown = !std::isnan(order[i]->snr);
-        const bool isNew = order[i]->roundsSinceAsked == SelectionCandidate::NEVER;
+        const bool isKnown = !std::isnan(candidate.snr);
+        const bool isNew = candidate.roundsSinceAsked == SelectionCandidate::NEVER;
         const int rank = isKnown ? 1 : m_explore && isNew ? 0 : 2;
-        ranks.emplace_back(rank, isKnown ? -order[i]->snr : 0, i);
+        ranks.emplace_back(rank, isKnown ? -candidate.snr : 0, random(), candidate.device);
     }
     std::nth_element(ranks.begin(), ranks.begin() + context.count, ranks.end());
     std::vector<uint32_t> devices;
     for (uint32_t i = 0; i < context.count; ++i)
     {
-        devices.push_back(order[std::get<2>(ranks[i])]->device);
+        devices.push_back(std::get<3>(ranks[i]));
     }
     return devices;
 }
