@@ -75,7 +75,7 @@ class Members
             candidate.roundsSinceAsked = asked == m_asked.end() ? NEVER : m_round - asked->second;
             candidates.push_back(candidate);
         }
-        const Devices selected = policy.Select({m_round, 0, count, 1}, candidates);
+        Devices selected = policy.Select({m_round, 0, count, 1}, candidates);
         for (const uint32_t device : selected)
         {
             m_asked[device] = m_round;
