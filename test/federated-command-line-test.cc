@@ -469,8 +469,7 @@ TEST(FederatedScenarioOptions, RefuseToSelectByAnSnrThatIsNotMeasured)
             EXPECT_EQ(cmd.Parse(2, argv, error), isKnown);
             if (!isKnown)
             {
-                EXPECT_NE(error.find("random, best-snr, round-robin"), std::string::npos)
-                    << error;
+                EXPECT_NE(error.find("random, best-snr, round-robin"), std::string::npos) << error;
             }
             else if (measuresSnr || option != "--selection=best-snr")
             {
