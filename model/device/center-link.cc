@@ -5,6 +5,7 @@
 #include "ns3/abort.h"
 #include "ns3/log.h"
 #include "ns3/message-sequence.h"
+#include "ns3/remove-event.h"
 #include "ns3/simulator.h"
 
 #include <utility>
@@ -108,7 +109,7 @@ CenterLink::Close()
     m_join.retry.Stop();
     m_control.retry.Stop();
     m_openEvent.Cancel();
-    m_silenceEvent.Cancel();
+    RemoveEvent(m_silenceEvent);
     m_connection = 0;
     m_endpoint.Close();
 }
@@ -133,7 +134,7 @@ CenterLink::HearCenter()
 {
     if (m_settings.silence.IsStrictlyPositive() && !m_settings.enrolled)
     {
-        Simulator::Remove(m_silenceEvent);
+        RemoveEvent(m_silenceEvent);
         m_silenceEvent =
             Simulator::Schedule(ControlRetry::Spread(m_settings.silence, m_settings.jitter),
                                 &CenterLink::HandleSilence,

@@ -2,6 +2,8 @@
 
 #include "message-endpoint.h"
 
+#include "remove-event.h"
+
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/log.h"
@@ -322,7 +324,7 @@ MessageEndpoint::Claim(ConnectionId connection)
     if (found != m_connections.end() && !found->second.claimed)
     {
         found->second.claimed = true;
-        Simulator::Remove(found->second.timeout);
+        RemoveEvent(found->second.timeout);
         ForgetStranger(found->second.stream->GetPeer().ip);
     }
 }
