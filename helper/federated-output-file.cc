@@ -72,6 +72,7 @@ class FederatedOutputFile::Registry
         {
             file->Close();
         }
+        s_isGone = true;
     }
 
     /** @param file A file that was opened. */
@@ -102,7 +103,12 @@ class FederatedOutputFile::Registry
     }
 
     std::set<FederatedOutputFile*> m_files; //!< The files.
+
+  public:
+    static bool s_isGone; //!< Whether the program ends; static files may be destroyed later.
 };
+
+bool FederatedOutputFile::Registry::s_isGone = false;
 
 FederatedOutputFile::Registry&
 FederatedOutputFile::GetRegistry()
@@ -116,7 +122,10 @@ FederatedOutputFile::FederatedOutputFile(const std::string& path)
       m_partPath(path + ".part")
 {
     m_stream.imbue(std::locale::classic());
-    GetRegistry().Add(this);
+    if (!Registry::s_isGone)
+    {
+        GetRegistry().Add(this);
+    }
     const std::string reason = Open();
     if (!reason.empty())
     {
@@ -128,7 +137,10 @@ FederatedOutputFile::FederatedOutputFile(const std::string& path)
 FederatedOutputFile::~FederatedOutputFile()
 {
     Close();
-    GetRegistry().Remove(this);
+    if (!Registry::s_isGone)
+    {
+        GetRegistry().Remove(this);
+    }
 }
 
 std::string

@@ -12,6 +12,7 @@
 #include "ns3/learning-rate-schedule.h"
 #include "ns3/local-training.h"
 #include "ns3/log.h"
+#include "ns3/message-sequence.h"
 #include "ns3/pointer.h"
 #include "ns3/privacy-accountant.h"
 #include "ns3/remove-event.h"
@@ -37,13 +38,6 @@ NS_LOG_COMPONENT_DEFINE("FederatedDevice");
 NS_OBJECT_ENSURE_REGISTERED(FederatedDevice);
 
 using namespace federated;
-
-namespace
-{
-
-constexpr uint32_t MAX_ROUND_STEP = 1U << 20; // from one grant of a device to the next
-
-} // namespace
 
 TypeId
 FederatedDevice::GetTypeId()
@@ -75,8 +69,7 @@ FederatedDevice::GetTypeId()
                           MakeAddressAccessor(&FederatedDevice::m_remote),
                           MakeAddressChecker())
             .AddAttribute("Local",
-                          "Address and port to receive on (UDP); any free port if not set. Needed "
-                          "if the center sends to a group, on a known port.",
+                          "Address and port to receive on (UDP), as for a group; not set: any.",
                           AddressValue(),
                           MakeAddressAccessor(&FederatedDevice::m_local),
                           MakeAddressChecker())
@@ -95,8 +88,7 @@ FederatedDevice::GetTypeId()
                           MakeBooleanChecker())
             .AddAttribute("MulticastGroup",
                           "Address and port on which models are received by multicast; none if not "
-                          "set. "
-                          "Only one device of a node can have it.",
+                          "set. Only one device of a node can have it.",
                           AddressValue(),
                           MakeAddressAccessor(&FederatedDevice::m_multicast),
                           MakeAddressChecker())
@@ -168,9 +160,8 @@ FederatedDevice::GetTypeId()
                           MakeBooleanChecker())
             .AddAttribute(
                 "IncompleteModel",
-                "What to do if the model is not complete in time: skip the round (repairs are "
-                "accepted until the deadline), or use the previous values of missing coordinates "
-                "when the slot begins (the device then always keeps the last model).",
+                "What to do without a complete model: skip the round, or use previous values of "
+                "missing coordinates when the slot begins (then the last model is always kept).",
                 EnumValue(SIT_OUT),
                 compat::MakeEnumAccessor<IncompletePolicy>(&FederatedDevice::m_incomplete),
                 MakeEnumChecker(SIT_OUT, "sit-out", USE_PREVIOUS, "use-previous"))
@@ -183,8 +174,7 @@ FederatedDevice::GetTypeId()
             .AddAttribute(
                 "PrivacyBudgetOf",
                 "The epsilon that PrivacyBudget limits: basic composition, zcdp (with "
-                "PrivacyDelta), or same-cell, which is not differential privacy. The quantizer "
-                "must have such an epsilon.",
+                "PrivacyDelta), or same-cell, which is not differential privacy.",
                 EnumValue(EPSILON_BASIC),
                 compat::MakeEnumAccessor<PrivacyEpsilon>(&FederatedDevice::m_budgetOf),
                 MakeEnumChecker(
@@ -197,21 +187,18 @@ FederatedDevice::GetTypeId()
                           MakeDoubleChecker<double>(1e-300, 0.5))
             .AddAttribute("TimePerSample",
                           "Simulated seconds of training for one sample, drawn once a round. "
-                          "Negative values count as 0; no training takes longer than a quarter of "
-                          "the simulator's time, 73 years at the default resolution.",
+                          "Negative values count as 0; a training takes 73 years at most.",
                           StringValue("ns3::ConstantRandomVariable[Constant=0.0001]"),
                           MakePointerAccessor(&FederatedDevice::m_timePerSample),
                           MakeStrategyChecker<RandomVariableStream>())
             .AddAttribute("RepairDelay",
-                          "Time without a fragment of the model after which missing ones are "
-                          "requested (UDP).",
+                          "Time after which missing fragments of the model are requested (UDP).",
                           TimeValue(MilliSeconds(50)),
                           MakeTimeAccessor(&FederatedDevice::m_repairDelay),
                           MakeTimeChecker(MicroSeconds(1)))
             .AddAttribute(
                 "ControlTimeout",
-                "Time after which a control message is retransmitted (UDP), or a connection is "
-                "opened again (TCP). It doubles up to 32 times while joining.",
+                "Time before a control message is repeated, or a connection opened again.",
                 TimeValue(MilliSeconds(100)),
                 MakeTimeAccessor(&FederatedDevice::m_controlTimeout),
                 MakeTimeChecker(MicroSeconds(1)))
@@ -221,19 +208,18 @@ FederatedDevice::GetTypeId()
                 UintegerValue(10),
                 MakeUintegerAccessor(&FederatedDevice::m_controlRetries),
                 MakeUintegerChecker<uint32_t>())
-            .AddAttribute("CenterTimeout",
-                          "A device that takes part in no round joins again if its center sent "
-                          "nothing for this time, as after a restart that it did not notice (UDP); "
-                          "0: never. (A device that waits so keeps the simulation running.)",
-                          TimeValue(Seconds(0)),
-                          MakeTimeAccessor(&FederatedDevice::m_centerTimeout),
-                          MakeTimeChecker(Seconds(0)))
-            .AddAttribute("LeaveOnStop",
-                          "Whether a device that is stopped sends LEAVE until it is acknowledged "
-                          "(UDP; over TCP its connection is closed). False: as if it had crashed.",
-                          BooleanValue(true),
-                          MakeBooleanAccessor(&FederatedDevice::m_leaveOnStop),
-                          MakeBooleanChecker())
+            .AddAttribute(
+                "CenterTimeout",
+                "An idle device joins again after so long without a message (UDP); 0: never.",
+                TimeValue(Seconds(0)),
+                MakeTimeAccessor(&FederatedDevice::m_centerTimeout),
+                MakeTimeChecker(Seconds(0)))
+            .AddAttribute(
+                "LeaveOnStop",
+                "Whether a stopped device sends LEAVE (UDP); false: as if it had crashed.",
+                BooleanValue(true),
+                MakeBooleanAccessor(&FederatedDevice::m_leaveOnStop),
+                MakeBooleanChecker())
             .AddTraceSource("Joined",
                             "The center has acknowledged that the device joined.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_joinedTrace),
@@ -429,10 +415,9 @@ FederatedDevice::StartApplication()
     NS_ABORT_MSG_IF(!m_quantizer, "FederatedDevice: Quantizer of device " << m_id << " is not set");
     NS_ABORT_MSG_IF(!m_interval,
                     "FederatedDevice: IntervalRule of device " << m_id << " is not set");
-    const std::string mistake =
+    std::string error =
         FindSocketMistake(GetNode(), m_protocol, {m_remote, m_local, m_uplinkGroup, m_multicast});
-    NS_ABORT_MSG_IF(!mistake.empty(), "FederatedDevice: device " << m_id << ": " << mistake);
-    std::string error;
+    NS_ABORT_MSG_IF(!error.empty(), "FederatedDevice: device " << m_id << ": " << error);
     NS_ABORT_MSG_IF(!CheckUpdateSettings(GetSettings(m_bits), error),
                     "FederatedDevice: device " << m_id << ": " << error);
     NS_ABORT_MSG_IF(!CheckPrivacyBudget(error), "FederatedDevice: " << error);
@@ -456,7 +441,7 @@ FederatedDevice::StartApplication()
     settings.fragmentSize = m_fragmentSize;
     settings.dimension = m_task->GetDimension();
     settings.timeout = m_controlTimeout;
-    settings.silence = m_centerTimeout;
+    settings.silence = std::min(m_centerTimeout, Time::Max() / 4);
     settings.retries = m_controlRetries;
     settings.jitter = m_jitter;
     CenterLink::Handlers handlers;
@@ -479,7 +464,7 @@ void
 FederatedDevice::StopApplication()
 {
     NS_LOG_FUNCTION(this);
-    if (m_leaveOnStop && !m_link->IsTcp())
+    if (m_leaveOnStop && !m_enrolled && !m_link->IsTcp()) // an enrolled one could not join again
     {
         Leave(); // it stays until the center has acknowledged that, or does not answer
         return;
@@ -515,8 +500,7 @@ std::optional<DropReason>
 FederatedDevice::CheckGrant(const FederatedHeader& header) const
 {
     const std::size_t dimension = m_task->GetDimension();
-    // When the stream counter is exhausted, reusing words would void the privacy claim. It follows
-    // the rounds, so a forged round must not exhaust it.
+    // Reusing words would void the privacy claim; a forged round must not exhaust the counter.
     const bool hasCoins =
         m_lastStream < std::numeric_limits<uint32_t>::max() &&
         (header.round <= m_lastStream || header.round - m_lastStream <= MAX_ROUND_STEP);
@@ -543,8 +527,8 @@ FederatedDevice::StartSession(const FederatedHeader& header, const GrantBody& bo
     terms.deadline = NanoSeconds(body.deadlineNs);
     terms.trainingTime = DrawTrainingTime();
     m_session = std::make_unique<DeviceSession>(terms);
-    NS_LOG_INFO("Device " << m_id << " is granted " << terms.bits << " bits in round "
-                          << terms.round << ", slot at " << terms.slotStart.As(Time::S));
+    NS_LOG_INFO("Device " << m_id << " is granted " << terms.bits << " bits, round "
+                          << terms.round);
     if (!m_accountant->CanAfford(GetExpense(terms.bits), {m_budget, m_budgetOf}))
     {
         NS_LOG_INFO("Device " << m_id << " has spent its privacy budget");
@@ -612,16 +596,17 @@ FederatedDevice::GiveUpOnModel()
         Report(OUTCOME_MODEL_INCOMPLETE);
         return;
     }
-    if (m_previous.empty())
-    {
-        m_task->Initialize(m_previous); // the first model, which is public
-    }
+    m_task->BeginWith(m_previous); // if there is none: the first model, which is public
     Train();
 }
 
 void
 FederatedDevice::Train()
 {
+    if (!m_session)
+    {
+        return; // a trace sink let the device leave
+    }
     RemoveEvent(m_giveUpEvent);
     m_repair->Stop();
     const DeviceSession::Terms& terms = m_session->GetTerms();
@@ -630,8 +615,7 @@ FederatedDevice::Train()
     update->training = {m_steps, m_batchSize, schedule.At(terms.round - 1.0)};
     update->settings = GetSettings(terms.bits);
     update->device = m_id;
-    // A restarted center begins at round 1: its rounds must not reuse random words of earlier
-    // updates.
+    // A restarted center begins at round 1, which must not reuse random words of earlier updates.
     m_lastStream = std::max(terms.round, m_lastStream + 1);
     update->round = m_lastStream;
     m_session->StartTraining(update, m_previous);
@@ -642,9 +626,13 @@ FederatedDevice::Train()
 void
 FederatedDevice::FinishTraining()
 {
-    const DeviceSession::Terms& terms = m_session->GetTerms();
+    const DeviceSession::Terms terms = m_session->GetTerms();
     LocalUpdate& update = m_session->GetUpdate();
     m_trainingDoneTrace({terms.round, m_id, update.loss, update.clipFactor, terms.trainingTime});
+    if (!m_session)
+    {
+        return; // a trace sink let the device leave
+    }
     if (m_incomplete == USE_PREVIOUS)
     {
         m_previous = std::move(update.model);
@@ -671,8 +659,12 @@ FederatedDevice::FinishTraining()
 void
 FederatedDevice::Report(RoundOutcome outcome)
 {
-    const DeviceSession::Terms terms = m_session->GetTerms();
-    m_link->SendDone(terms.round, terms.wireBits, EndSession(), outcome);
+    if (m_session) // else a trace sink let the device leave
+    {
+        const DeviceSession::Terms terms = m_session->GetTerms();
+        const SentRecord sent = EndSession();
+        m_link->SendDone(terms.round, terms.wireBits, sent, outcome);
+    }
 }
 
 SentRecord
@@ -681,21 +673,21 @@ FederatedDevice::EndSession()
     m_sender->Stop();
     RemoveEvent(m_giveUpEvent);
     m_repair->Stop();
-    if (!m_session)
+    const auto session = std::move(m_session); // a trace sink may end it again
+    if (!session)
     {
         return {};
     }
-    const DeviceSession::Phase phase = m_session->GetPhase();
+    const DeviceSession::Phase phase = session->GetPhase();
     if (phase == DeviceSession::Phase::TRAINING)
     {
         m_training->Cancel();
-        m_trainingCanceledTrace(m_session->GetTerms().round, m_id);
+        m_trainingCanceledTrace(session->GetTerms().round, m_id);
     }
-    SentRecord sent = m_session->GetSent();
+    SentRecord sent = session->GetSent();
     // Messages that the socket has not accepted yet are discarded.
     sent.fragments -=
         static_cast<uint32_t>(std::min<std::size_t>(m_link->Discard(), sent.fragments));
-    m_session.reset();
     if (phase == DeviceSession::Phase::SENDING)
     {
         NS_LOG_INFO("Device " << m_id << " sent " << sent.fragments << " of " << sent.planned

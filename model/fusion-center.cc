@@ -8,7 +8,6 @@
 #include "ns3/device-roster.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
-#include "ns3/federated-number.h"
 #include "ns3/federated-port.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/log.h"
@@ -51,8 +50,7 @@ FusionCenter::GetTypeId()
             .AddConstructor<FusionCenter>()
             .AddAttribute(
                 "Local",
-                "Address and port to listen on. A center with several addresses should set the one "
-                "that devices use as Remote: they drop messages from others.",
+                "Address and port to listen on; with several addresses, the one that is Remote.",
                 AddressValue(InetSocketAddress(Ipv4Address::GetAny(), FederatedPort::CENTER)),
                 MakeAddressAccessor(&FusionCenter::m_local),
                 MakeAddressChecker())
@@ -82,9 +80,8 @@ FusionCenter::GetTypeId()
                           MakePointerAccessor(&FusionCenter::m_quantizer),
                           MakeStrategyChecker<Quantizer>())
             .AddAttribute("IntervalRule",
-                          "The interval rule that the devices use. If its interval is public, "
-                          "updates with another one are dropped. Null: the interval of each update "
-                          "is accepted.",
+                          "The interval rule of the devices; updates with another interval than a "
+                          "public one are dropped. Null: any interval is accepted.",
                           PointerValue(),
                           MakePointerAccessor(&FusionCenter::m_interval),
                           MakeStrategyChecker<IntervalRule>())
@@ -182,8 +179,7 @@ FusionCenter::GetTypeId()
                           MakeDataRateAccessor(&FusionCenter::m_uplinkRate),
                           MakeDataRateChecker())
             .AddAttribute("GrantSpacing",
-                          "Time from one grant to the next, and to the model, so that on a shared "
-                          "channel acknowledgments do not collide with later messages (UDP).",
+                          "Time from one grant to the next, and to the model: for acknowledgments.",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&FusionCenter::m_grantSpacing),
                           MakeTimeChecker(Time(0)))
@@ -200,9 +196,8 @@ FusionCenter::GetTypeId()
                 MakeBooleanChecker())
             .AddAttribute(
                 "Efficiency",
-                "Goodput that is assumed for a device before it was measured, as a fraction of the "
-                "rate of its radio as measured by the probe, else of UplinkRate (with "
-                "MeasuredSlots).",
+                "Goodput that is assumed for a device before it was measured (MeasuredSlots), as a "
+                "fraction of the rate of its radio, else of UplinkRate.",
                 DoubleValue(0.5),
                 MakeDoubleAccessor(&FusionCenter::m_efficiency),
                 MakeDoubleChecker<double>(0.001, 1))
@@ -234,8 +229,7 @@ FusionCenter::GetTypeId()
                           MakeUintegerAccessor(&FusionCenter::m_maxPerAddress),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("MaxSamples",
-                          "A device that reports more training samples than that is taken to have "
-                          "so many; 0: all samples of the training set.",
+                          "Limit of the samples that a device reports; 0: all of the split.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&FusionCenter::m_maxSamples),
                           MakeUintegerChecker<uint32_t>())
@@ -254,16 +248,15 @@ FusionCenter::GetTypeId()
                           UintegerValue(10),
                           MakeUintegerAccessor(&FusionCenter::m_controlRetries),
                           MakeUintegerChecker<uint32_t>())
-            .AddAttribute("SilentRounds",
-                          "Rounds in a row in which a device was selected and did not answer (it "
-                          "is unreachable or silent) after which it is selected only now and then, "
-                          "until a message of it is received; 0: it is selected like the others.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&FusionCenter::m_silentRounds),
-                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "SilentRounds",
+                "A device that did not answer in so many rounds in a row is selected only "
+                "now and then, until a message of it is received; 0: like the others.",
+                UintegerValue(0),
+                MakeUintegerAccessor(&FusionCenter::m_silentRounds),
+                MakeUintegerChecker<uint32_t>())
             .AddAttribute("SilentPause",
-                          "Rounds in which such a device is not selected after each round in which "
-                          "it was, unless no other device is left.",
+                          "Rounds in which it is then not selected, unless no other is left.",
                           UintegerValue(10),
                           MakeUintegerAccessor(&FusionCenter::m_silentPause),
                           MakeUintegerChecker<uint32_t>())
@@ -291,8 +284,7 @@ FusionCenter::GetTypeId()
                             MakeTraceSourceAccessor(&FusionCenter::m_updateStartedTrace),
                             "ns3::FusionCenter::UpdateStartedTracedCallback")
             .AddTraceSource("UpdateReceived",
-                            "An update was received: it is complete, the device sent DONE or left, "
-                            "or the round ends.",
+                            "An update is complete, its device sent DONE or left, or time is over.",
                             MakeTraceSourceAccessor(&FusionCenter::m_updateReceivedTrace),
                             "ns3::FusionCenter::UpdateReceivedTracedCallback")
             .AddTraceSource("RoundEnd",
@@ -412,54 +404,23 @@ FusionCenter::CheckAttributes()
     NS_ABORT_MSG_IF(!m_selector, "FusionCenter: SelectionPolicy is not set");
     NS_ABORT_MSG_IF(!m_budget, "FusionCenter: BitBudget is not set");
     NS_ABORT_MSG_IF(!m_noise, "FusionCenter: LinkNoise is not set");
-    NS_ABORT_MSG_IF(!FederatedNumber::ReadCounts(m_groupBits, 1U, Quantizer::MAX_BITS, m_bits),
-                    "FusionCenter: GroupBits is '" << m_groupBits
-                                                   << "', not a list of numbers from 1 to "
-                                                   << Quantizer::MAX_BITS);
-    NS_ABORT_MSG_IF(m_bits.empty(), "FusionCenter: GroupBits is empty");
-    std::string error;
-    for (unsigned bits : m_bits)
-    {
-        NS_ABORT_MSG_IF(!m_quantizer->Check(bits, error),
-                        "FusionCenter: GroupBits is '" << m_groupBits << "': " << error);
-    }
+    std::string error = ReadGroupBits(m_groupBits, *m_quantizer, m_participants, m_bits);
+    NS_ABORT_MSG_IF(!error.empty(), "FusionCenter: " << error);
     NS_ABORT_MSG_IF(m_interval && !m_interval->Check(error), "FusionCenter: " << error);
-    NS_ABORT_MSG_IF(m_participants < m_bits.size(),
-                    "FusionCenter: Participants is "
-                        << m_participants << ", but each of the " << m_bits.size()
-                        << " groups of GroupBits sends at least one device");
     NS_ABORT_MSG_IF(
         m_downlink != UNICAST &&
             (!SocketAddress(m_multicast).IsValid() || m_protocol == TcpSocketFactory::GetTypeId()),
-        "FusionCenter: Downlink is multicast or group, which needs a MulticastGroup and "
-        "UDP");
+        "FusionCenter: Downlink is multicast or group, which needs MulticastGroup and UDP");
     const Address group = m_downlink == UNICAST ? Address() : m_multicast;
-    const std::string mistake = FindSocketMistake(GetNode(), m_protocol, {m_local, group});
-    NS_ABORT_MSG_IF(!mistake.empty(), "FusionCenter: " << mistake);
+    error = FindSocketMistake(GetNode(), m_protocol, {m_local, group});
+    NS_ABORT_MSG_IF(!error.empty(), "FusionCenter: " << error);
     NS_ABORT_MSG_IF(m_downlinkRate.GetBitRate() == 0, "FusionCenter: DownlinkRate is 0");
     NS_ABORT_MSG_IF(m_uplinkRate.GetBitRate() == 0, "FusionCenter: UplinkRate is 0");
-    // Without a deadline (Time::Max) the sums with it must not overflow.
+    // Without an end (Time::Max) sums with it must not overflow.
     m_deadline = std::min(m_deadline, Time::Max() / 4);
+    m_joinTimeout = std::min(m_joinTimeout, Time::Max() / 4);
     m_model = m_firstModel;
-    if (m_model.empty())
-    {
-        m_task->Initialize(m_model);
-    }
-    NS_ABORT_MSG_IF(m_model.size() != m_task->GetDimension(),
-                    "FusionCenter: the given model has " << m_model.size()
-                                                         << " coordinates, the task has "
-                                                         << m_task->GetDimension());
-}
-
-uint32_t
-FusionCenter::GetMaxSamples() const
-{
-    uint32_t all = 0; // every sample belongs to one device
-    for (uint32_t device = 0; device < m_task->GetDevices(); ++device)
-    {
-        all += m_task->GetSamples(device);
-    }
-    return m_maxSamples > 0 ? m_maxSamples : all;
+    m_task->BeginWith(m_model);
 }
 
 void
@@ -481,7 +442,8 @@ FusionCenter::SetUpParts()
                                        m_downlink == UNICAST ? Address() : m_multicast);
     // Above the numbers of an earlier center on this node, if it sent fewer than one a millisecond.
     m_exchange->SetSequence(static_cast<uint32_t>(Simulator::Now().GetMilliSeconds()));
-    m_roster->SetRules({m_maxDevices, m_bits, m_deadline, GetMaxSamples(), m_maxPerAddress});
+    const uint32_t maxSamples = m_maxSamples > 0 ? m_maxSamples : m_task->GetAllSamples();
+    m_roster->SetRules({m_maxDevices, m_bits, m_deadline, maxSamples, m_maxPerAddress});
     m_registrar->SetPeriod(m_controlTimeout);
     const auto planned = static_cast<double>(m_uplinkRate.GetBitRate());
     m_meter->SetRules({m_rateSmoothing, m_guard, planned, m_measuredSlots, m_efficiency});
@@ -569,7 +531,7 @@ FusionCenter::HandleJoined(uint32_t device)
         RemoveEvent(m_joinEvent);
         m_joinEvent = Simulator::ScheduleNow(&FusionCenter::StartRound, this);
     }
-    else if (m_round > 0 && m_roundJoined == 0)
+    else if (m_round > 0 && m_record.joined == 0)
     {
         EndEmptyRound();
     }
@@ -583,7 +545,7 @@ FusionCenter::EndEmptyRound()
     const Time wait = isComplete ? Time(0) : m_controlTimeout;
     if (!m_roundEvent.IsExpired() && Simulator::GetDelayLeft(m_roundEvent) > wait)
     {
-        m_roundEvent.Cancel();
+        RemoveEvent(m_roundEvent);
         m_roundEvent = Simulator::Schedule(wait, &FusionCenter::EndRound, this);
     }
 }
@@ -623,39 +585,33 @@ FusionCenter::PlanNextRound()
                      rules,
                      *m_policy,
                      *m_selector,
-                     m_roundStart);
+                     m_record.start);
 }
 
 void
 FusionCenter::StartRound()
 {
     ++m_round;
-    m_roundStart = Simulator::Now();
+    m_record = RoundRecord();
+    m_record.round = m_round;
+    m_record.start = Simulator::Now();
+    m_record.joined = GetJoined();
     if (m_probe)
     {
         m_probe->BeginRound(m_round);
     }
-    m_roundJoined = GetJoined();
     const RoundPlan plan = PlanNextRound();
-    m_roundContext = plan.context;
-    m_roundBudget = plan.budget;
+    m_record.bitBudget = plan.budget;
+    m_record.uplinkSeconds = plan.context.uplinkSeconds;
+    m_record.meanRate = plan.context.rate > 0 ? plan.context.rate : std::nan("");
     NS_LOG_INFO("Round " << m_round << " begins with " << plan.selected.size() << " of "
                          << GetJoined() << " devices");
-    for (uint32_t device : plan.selected)
-    {
-        m_roster->SetAsked(device, m_round);
-    }
+    m_roster->SetAsked(plan.selected, m_round);
     m_roundStartTrace(m_round, plan.selected);
     m_roundEvent = Simulator::Schedule(m_deadline, &FusionCenter::EndRound, this);
-    if (plan.selected.empty()) // devices may join for the next round
-    {
-        NS_LOG_WARN("No device can be selected in round " << m_round << ": " << GetJoined()
-                                                          << " devices have joined, B is "
-                                                          << m_roundBudget);
-    }
     RoundExchange::Rules rules;
     rules.collector.round = m_round;
-    rules.collector.start = m_roundStart;
+    rules.collector.start = m_record.start;
     rules.collector.dimension = m_model.size();
     rules.collector.rememberFragments = m_noise->DependsOnSnr();
     if (m_interval)
@@ -666,7 +622,7 @@ FusionCenter::StartRound()
     rules.grants.retries = m_controlRetries;
     rules.grants.repeats = !m_endpoint->IsTcp();
     rules.grantSpacing = m_grantSpacing;
-    rules.deadline = m_roundStart + std::max(m_deadline - m_guard, Time(0));
+    rules.deadline = m_record.start + std::max(m_deadline - m_guard, Time(0));
     m_exchange->Start(plan, m_model, rules);
 }
 
@@ -681,26 +637,19 @@ void
 FusionCenter::EndRound()
 {
     m_exchange->Finish();
-    RoundRecord record;
-    record.round = m_round;
-    record.start = m_roundStart;
-    record.end = Simulator::Now();
-    record.joined = m_roundJoined;
-    record.bitBudget = m_roundBudget;
-    record.uplinkSeconds = m_roundContext.uplinkSeconds;
-    record.meanRate = m_roundContext.rate > 0 ? m_roundContext.rate : std::nan("");
-    Fuse(record);
-    m_meter->Measure(m_exchange->GetCollector().GetObservations(), record.end);
+    m_record.end = Simulator::Now();
+    Fuse();
+    m_meter->Measure(m_exchange->GetCollector().GetObservations(), m_record.end);
     m_exchange->Clear();
-    record.Summarize(m_model.size());
-    record.sameCellEpsilon =
+    m_record.Summarize(m_model.size());
+    m_record.sameCellEpsilon =
         m_roster->GetMostAnswers() * static_cast<double>(m_model.size()) *
         m_quantizer->GetCoordinateEpsilon(*std::min_element(m_bits.begin(), m_bits.end()));
-    record.drops = m_endpoint->TakeDrops();
-    Evaluate(record);
-    NS_LOG_INFO("Round " << m_round << " ends with " << record.received << " updates"
-                         << (record.skipped ? ", skipped" : ""));
-    m_roundEndTrace(record);
+    m_record.drops = m_endpoint->TakeDrops();
+    Evaluate();
+    NS_LOG_INFO("Round " << m_round << " ends with " << m_record.received << " updates"
+                         << (m_record.skipped ? ", skipped" : ""));
+    m_roundEndTrace(m_record);
     if (m_round < m_rounds)
     {
         m_roundEvent = Simulator::ScheduleNow(&FusionCenter::StartRound, this);
@@ -712,7 +661,7 @@ FusionCenter::EndRound()
 }
 
 void
-FusionCenter::Fuse(RoundRecord& record)
+FusionCenter::Fuse()
 {
     UpdateFuser::Rules rules;
     rules.quantizer = PeekPointer(m_quantizer);
@@ -727,44 +676,23 @@ FusionCenter::Fuse(RoundRecord& record)
                                  PeekPointer(m_probe),
                                  UpdateFuser(rules),
                                  m_model,
-                                 record);
-    for (const FusedDevice& device : fused.devices)
-    {
-        m_meter->SetMeanSquare(device.device, device.meanSquare);
-    }
-    if (fused.overflowed)
-    {
-        NS_LOG_WARN("The updates of round " << m_round
-                                            << " overflow the model, which stays unchanged");
-    }
+                                 m_record);
+    RecordOutcomes(fused, m_record, *m_roster, *m_meter);
     if (!fused.skipped)
     {
         m_model = std::move(fused.model);
     }
-    for (const LinkRecord& link : record.links)
-    {
-        if (link.sentFragments > 0) // sent fragments cost privacy even if they were lost
-        {
-            m_roster->CountAnswer(link.device);
-        }
-        if (!std::isnan(link.battery))
-        {
-            m_roster->SetBattery(link.device, link.battery);
-        }
-        m_roster->CountSilence(
-            link.device, link.state == PARTICIPANT_SILENT || link.state == PARTICIPANT_UNREACHABLE);
-    }
 }
 
 void
-FusionCenter::Evaluate(RoundRecord& record)
+FusionCenter::Evaluate()
 {
     if (m_evaluationInterval > 0 && (m_round % m_evaluationInterval == 0 || m_round == m_rounds))
     {
         const std::size_t all = std::numeric_limits<std::size_t>::max();
-        record.testAccuracy =
+        m_record.testAccuracy =
             m_task->EvaluateTest(m_model.data(), m_testSamples ? m_testSamples : all).accuracy;
-        record.trainLoss =
+        m_record.trainLoss =
             m_task->EvaluateTrain(m_model.data(), m_trainSamples ? m_trainSamples : all).loss;
     }
 }

@@ -194,9 +194,6 @@ class FusionCenter : public Application
     /** Abort with a sentence if attributes are invalid. */
     void CheckAttributes();
 
-    /** @return the limit of the samples that a device reports. */
-    uint32_t GetMaxSamples() const;
-
     /** Configure the parts from the attributes, and open the socket. */
     void SetUpParts();
 
@@ -234,17 +231,11 @@ class FusionCenter : public Application
     /** End the round: fuse, evaluate, record. */
     void EndRound();
 
-    /**
-     * Fuse the received updates.
-     * @param [in,out] record The round; its links are filled.
-     */
-    void Fuse(RoundRecord& record);
+    /** Fuse the received updates, and record the links. */
+    void Fuse();
 
-    /**
-     * Evaluate the model, if EvaluationInterval asks for it.
-     * @param [in,out] record The round.
-     */
-    void Evaluate(RoundRecord& record);
+    /** Evaluate the model, if EvaluationInterval asks for it. */
+    void Evaluate();
 
     // Attributes
     Address m_local;                 //!< Where to listen.
@@ -295,10 +286,7 @@ class FusionCenter : public Application
     std::vector<float> m_firstModel;                         //!< w to begin with; empty: random.
     std::vector<float> m_model;                              //!< w.
     uint32_t m_round = 0;                                    //!< Current round.
-    Time m_roundStart;                                       //!< When it began.
-    uint32_t m_roundJoined = 0;                              //!< Joined devices when it began.
-    BitBudgetContext m_roundContext;                         //!< State of the uplink when it began.
-    double m_roundBudget = 0;                                //!< Its B.
+    RoundRecord m_record;                                    //!< The current round, so far.
     EventId m_joinEvent;                                     //!< Ends the wait for devices.
     EventId m_roundEvent;                                    //!< Starts or ends a round.
     std::unique_ptr<federated::MessageEndpoint> m_endpoint;  //!< Sockets.

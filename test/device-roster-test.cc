@@ -556,8 +556,8 @@ TEST(DeviceRoster, RemembersWhenADeviceWasAskedAlsoWhenItJoinsAgain)
     DeviceRoster roster = MakeRoster();
     roster.Join(MakeJoin(0));
     EXPECT_EQ(roster.Find(0)->lastAsked, 0U);
-    roster.SetAsked(0, 3);
-    roster.SetAsked(0, 5);
+    roster.SetAsked({0}, 3);
+    roster.SetAsked({0}, 5);
     EXPECT_EQ(roster.Find(0)->lastAsked, 5U);
     roster.Leave(0);
     roster.Join(MakeJoin(0, 101));

@@ -91,6 +91,12 @@ class FakeCenter
         Send(header, std::vector<uint8_t>(std::size_t{4} * 260));
     }
 
+    /** @param device Address of a device that was not heard yet. */
+    void SetDevice(const Address& device)
+    {
+        m_device = device;
+    }
+
     /** @return how many messages of a type were received. */
     uint32_t Count(FederatedHeader::Type type) const
     {
@@ -412,6 +418,119 @@ TEST_F(SecondLives, AGrantWithAForgedNumberSilencesADeviceOnlyUntilTheCenterInsi
     EXPECT_EQ(sent[0].round, 5U);
 }
 
+TEST_F(SecondLives, AnEnrolledDeviceIsNotSilencedEither)
+{
+    BuildWithFakeCenter();
+    apps[0]->SetAttribute("Enrolled", BooleanValue(true));
+    apps[0]->SetAttribute("Local",
+                          AddressValue(InetSocketAddress(Ipv4Address::GetAny(), PORT + 1)));
+    const auto ipv4 = nodes.Get(1)->GetObject<Ipv4>();
+    fake->SetDevice(InetSocketAddress(ipv4->GetAddress(1, 0).GetLocal(), PORT + 1));
+    ScheduleCall(MilliSeconds(50), [&]() { fake->Grant(0x7ffffff0, 1, Seconds(100)); });
+    for (int i = 0; i < 3; ++i) // the center repeats its grant
+    {
+        ScheduleCall(MilliSeconds(300 + 100 * i), [&]() { fake->Grant(2, 5, Seconds(6)); });
+    }
+    ScheduleCall(MilliSeconds(700), [&]() { fake->Model(5); });
+    Simulator::Stop(Seconds(2));
+    Run();
+    EXPECT_EQ(apps[0]->GetDropped(DROP_OLD), 1U);
+    ASSERT_EQ(sent.size(), 1U);
+    EXPECT_EQ(sent[0].round, 5U);
+    EXPECT_EQ(fake->Count(FederatedHeader::JOIN), 0U);
+}
+
+TEST_F(SecondLives, ADeviceTakesItsIdentifierBackFromWhoStoleIt)
+{
+    Build(2);
+    center->SetAttribute("Rounds", UintegerValue(200));
+    SetForDevices("TimePerSample", StringValue("ns3::ConstantRandomVariable[Constant=0.0001]"));
+    // A JOIN from the address of device 1, but from another port and with a newer number.
+    const auto socket = Socket::CreateSocket(nodes.Get(2), UdpSocketFactory::GetTypeId());
+    socket->Bind();
+    socket->Connect(remotes[1]);
+    ScheduleCall(MilliSeconds(300),
+                 [&]()
+                 {
+                     FederatedHeader header;
+                     header.type = FederatedHeader::JOIN;
+                     header.sequence = 0x0fffffff;
+                     header.device = 1;
+                     header.bits = 4;
+                     uint8_t body[JoinBody::SIZE];
+                     JoinBody{1, 40, 0, 77}.Write(body);
+                     header.Seal(body, sizeof(body));
+                     Ptr<Packet> packet = Create<Packet>(body, sizeof(body));
+                     packet->AddHeader(header);
+                     socket->Send(packet);
+                 });
+    Run();
+    ASSERT_EQ(rounds.size(), 200U);
+    EXPECT_GT(rounds.back().end, Seconds(2));
+    EXPECT_EQ(rounds.back().received, 2U);
+}
+
+namespace
+{
+
+/** Let a device leave as soon as something happens to it. */
+template <typename... Arguments>
+void
+LeaveNow(FederatedDevice* device, Arguments...)
+{
+    device->Leave();
+}
+
+} // namespace
+
+TEST_F(SecondLives, ADeviceMayLeaveInAnyOfItsTraces)
+{
+    using Device = FederatedDevice;
+    for (const std::string name : {"Joined",
+                                   "ModelReceived",
+                                   "TrainingStarted",
+                                   "TrainingDone",
+                                   "PrivacySpent",
+                                   "UpdateSent"})
+    {
+        SCOPED_TRACE(name);
+        Build(3);
+        center->SetAttribute("Deadline", TimeValue(Seconds(5)));
+        Device* device = PeekPointer(apps[1]);
+        const auto connect = [&](const CallbackBase& sink)
+        { ASSERT_TRUE(device->TraceConnectWithoutContext(name, sink)); };
+        if (name == "Joined")
+        {
+            connect(MakeBoundCallback(&LeaveNow<uint32_t>, device));
+        }
+        else if (name == "ModelReceived")
+        {
+            connect(MakeBoundCallback(&LeaveNow<uint32_t, uint32_t, bool>, device));
+        }
+        else if (name == "TrainingStarted")
+        {
+            connect(MakeBoundCallback(&LeaveNow<const Device::TrainingPlan&>, device));
+        }
+        else if (name == "TrainingDone")
+        {
+            connect(MakeBoundCallback(&LeaveNow<const Device::TrainingRecord&>, device));
+        }
+        else if (name == "PrivacySpent")
+        {
+            connect(MakeBoundCallback(&LeaveNow<uint32_t, const PrivacyLedger&>, device));
+        }
+        else
+        {
+            connect(MakeBoundCallback(&LeaveNow<const Device::SentRecord&>, device));
+        }
+        Run();
+        ASSERT_EQ(rounds.size(), 3U);
+        EXPECT_EQ(rounds.back().received, 2U);
+        EXPECT_EQ(center->GetJoined(), 2U);
+        EXPECT_FALSE(device->HasJoined());
+    }
+}
+
 TEST_F(SecondLives, AnOverheardGrantIsOldWhenItsRoundIsOver)
 {
     BuildWithFakeCenter();
@@ -441,12 +560,16 @@ TEST_F(SecondLives, ADeviceThatHearsNothingForLongJoinsAgain)
 
 TEST_F(SecondLives, DevicesStopTryingIfTheirCenterDoesNotReturn)
 {
-    Build(2);
-    center->SetStopTime(Seconds(5));
-    Run(); // ends: JOINs after the center's farewell are limited
-    EXPECT_EQ(rounds.size(), 3U);
-    EXPECT_FALSE(apps[0]->HasJoined());
-    EXPECT_GT(Simulator::Now(), Seconds(60));
+    for (const char* protocol : {"ns3::UdpSocketFactory", "ns3::TcpSocketFactory"})
+    {
+        Build(2);
+        SetForAll("Protocol", TypeIdValue(TypeId::LookupByName(protocol)));
+        center->SetStopTime(Seconds(5));
+        Run(); // ends: JOINs and connections after the center's farewell are limited
+        EXPECT_EQ(rounds.size(), 3U);
+        EXPECT_FALSE(apps[0]->HasJoined());
+        EXPECT_GT(Simulator::Now(), Seconds(60));
+    }
 }
 
 TEST_F(SecondLives, AStoppedDeviceLeavesAndCostsNoLaterRoundItsRetries)

@@ -98,6 +98,13 @@ DeviceRegistrar::HandleJoin(const ReceivedMessage& message, const Time& now)
         Acknowledge(header);
         return std::nullopt;
     }
+    const RosterEntry* known = m_roster.Find(header.device);
+    if (known && known->joined && known->connection == 0 && known->address != request.from &&
+        MayTell(request.from.ip, now))
+    {
+        // If somebody else took its identifier, the device joins again and takes it back.
+        SendRejoin(header.device, header.sequence, known->GetPeer());
+    }
     Remove(header.device); // a device that joins in another life has lost its state
     m_endpoint.Claim(message.connection);
     m_roster.Join(request);
@@ -140,6 +147,15 @@ DeviceRegistrar::Answer(RosterVerdict::Answer answer,
 void
 DeviceRegistrar::TellToRejoin(const ReceivedMessage& message, uint32_t sequence, const Time& now)
 {
+    if (MayTell(SocketAddress(message.from).ip, now))
+    {
+        SendRejoin(message.header.device, sequence, {message.from, message.connection});
+    }
+}
+
+bool
+DeviceRegistrar::MayTell(const Address& ip, const Time& now)
+{
     if (now >= m_periodEnd)
     {
         m_periodEnd = now + m_period;
@@ -148,15 +164,16 @@ DeviceRegistrar::TellToRejoin(const ReceivedMessage& message, uint32_t sequence,
     }
     if (m_told == MAX_REJOINS)
     {
-        return;
+        return false;
     }
-    uint32_t& told = m_toldOf[SocketAddress(message.from).ip];
-    if (told < MAX_REJOINS_OF_ADDRESS)
+    uint32_t& told = m_toldOf[ip];
+    if (told == MAX_REJOINS_OF_ADDRESS)
     {
-        ++told;
-        ++m_told;
-        SendRejoin(message.header.device, sequence, {message.from, message.connection});
+        return false;
     }
+    ++told;
+    ++m_told;
+    return true;
 }
 
 void

@@ -104,6 +104,14 @@ class DeviceRegistrar
     void TellToRejoin(const ReceivedMessage& message, uint32_t sequence, const Time& now);
 
     /**
+     * Count a REJOIN against the limits.
+     * @param ip Address that caused it.
+     * @param now The time.
+     * @return whether it may be sent.
+     */
+    bool MayTell(const Address& ip, const Time& now);
+
+    /**
      * Send a REJOIN.
      * @param device The device.
      * @param sequence Sequence number that its next JOIN or LEAVE must exceed.

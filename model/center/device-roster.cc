@@ -98,7 +98,8 @@ DeviceRoster::CheckJoin(const JoinRequest& request) const
     bool isSameLife = false;
     if (const RosterEntry* known = Find(request.device))
     {
-        if (!known->ip.IsInvalid() && known->ip != request.from.ip)
+        if ((!known->ip.IsInvalid() && known->ip != request.from.ip) ||
+            (known->enrolled && known->address != request.from))
         {
             return {DROP_FOREIGN, Answer::NONE};
         }
@@ -267,9 +268,12 @@ DeviceRoster::CountAnswer(uint32_t device)
 }
 
 void
-DeviceRoster::SetAsked(uint32_t device, uint32_t round)
+DeviceRoster::SetAsked(const std::vector<uint32_t>& devices, uint32_t round)
 {
-    m_entries.at(device).lastAsked = round;
+    for (uint32_t device : devices)
+    {
+        m_entries.at(device).lastAsked = round;
+    }
 }
 
 void

@@ -210,11 +210,11 @@ class DeviceRoster
     }
 
     /**
-     * A device is selected.
-     * @param device The device.
+     * Devices are selected.
+     * @param devices The devices.
      * @param round The round.
      */
-    void SetAsked(uint32_t device, uint32_t round);
+    void SetAsked(const std::vector<uint32_t>& devices, uint32_t round);
 
     /**
      * A round ends in which a device was selected.

@@ -2,10 +2,14 @@
 
 #include "round-exchange.h"
 
+#include "ns3/log.h"
+
 #include <utility>
 
 namespace ns3::federated
 {
+
+NS_LOG_COMPONENT_DEFINE("RoundExchange");
 
 RoundExchange::RoundExchange(MessageEndpoint& endpoint,
                              const DeviceRoster& roster,
@@ -40,7 +44,12 @@ RoundExchange::Start(const RoundPlan& plan, const std::vector<float>& model, con
         m_collector.Add(slot.device, slot.group, slot.bits, slot.wireBits, slot.start);
         m_grants.Add(terms, slot, m_roster.Find(slot.device)->GetPeer(), ++m_sequence);
     }
-    if (!plan.slots.empty())
+    if (plan.slots.empty()) // devices may join for the next round
+    {
+        NS_LOG_WARN("No device can be selected in round " << terms.round << ", B is "
+                                                          << plan.budget);
+    }
+    else
     {
         m_grants.Start(rules.grants, rules.grantSpacing);
         m_sender.Start(terms.round,

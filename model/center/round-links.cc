@@ -2,12 +2,16 @@
 
 #include "round-links.h"
 
+#include "ns3/log.h"
+
 #include <cmath>
 #include <map>
 #include <utility>
 
 namespace ns3::federated
 {
+
+NS_LOG_COMPONENT_DEFINE("RoundLinks");
 
 namespace
 {
@@ -116,9 +120,39 @@ FuseRound(const UpdateCollector& collector,
         link.sigma = device.sigma;
         link.weight = device.weight;
     }
+    if (fused.overflowed)
+    {
+        NS_LOG_WARN("The updates of round " << record.round
+                                            << " overflow the model, which stays unchanged");
+    }
     record.skipped = fused.skipped;
     record.untouchedFraction = fused.untouchedFraction;
     return fused;
+}
+
+void
+RecordOutcomes(const FusedModel& fused,
+               const RoundRecord& record,
+               DeviceRoster& roster,
+               UplinkMeter& meter)
+{
+    for (const FusedDevice& device : fused.devices)
+    {
+        meter.SetMeanSquare(device.device, device.meanSquare);
+    }
+    for (const LinkRecord& link : record.links)
+    {
+        if (link.sentFragments > 0) // sent fragments cost privacy even if they were lost
+        {
+            roster.CountAnswer(link.device);
+        }
+        if (!std::isnan(link.battery))
+        {
+            roster.SetBattery(link.device, link.battery);
+        }
+        roster.CountSilence(
+            link.device, link.state == PARTICIPANT_SILENT || link.state == PARTICIPANT_UNREACHABLE);
+    }
 }
 
 } // namespace ns3::federated

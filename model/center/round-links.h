@@ -49,6 +49,19 @@ FusedModel FuseRound(const UpdateCollector& collector,
                      const std::vector<float>& model,
                      RoundRecord& record);
 
+/**
+ * Remember what a round has shown about its devices: answers, silence, batteries, and the mean
+ * square of their updates.
+ * @param fused The outcome of the fusion.
+ * @param record The round.
+ * @param [in,out] roster The devices.
+ * @param [in,out] meter Measurements of their uplinks.
+ */
+void RecordOutcomes(const FusedModel& fused,
+                    const RoundRecord& record,
+                    DeviceRoster& roster,
+                    UplinkMeter& meter);
+
 } // namespace ns3::federated
 
 #endif // ROUND_LINKS_H

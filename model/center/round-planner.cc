@@ -5,6 +5,7 @@
 #include "cluster-capacity.h"
 
 #include "ns3/abort.h"
+#include "ns3/federated-number.h"
 #include "ns3/fragmentation.h"
 
 #include <algorithm>
@@ -320,6 +321,37 @@ PlanSlots(const std::vector<PlannerDevice>& devices,
 }
 
 } // namespace
+
+std::string
+ReadGroupBits(const std::string& text,
+              const Quantizer& quantizer,
+              uint32_t participants,
+              std::vector<unsigned>& bits)
+{
+    const std::string name = "GroupBits is '" + text + "'";
+    if (!FederatedNumber::ReadCounts(text, 1U, Quantizer::MAX_BITS, bits))
+    {
+        return name + ", not a list of numbers from 1 to " + std::to_string(Quantizer::MAX_BITS);
+    }
+    if (bits.empty())
+    {
+        return "GroupBits is empty";
+    }
+    std::string error;
+    for (unsigned one : bits)
+    {
+        if (!quantizer.Check(one, error))
+        {
+            return name + ": " + error;
+        }
+    }
+    if (participants < bits.size())
+    {
+        return "Participants is " + std::to_string(participants) + ", but each of the " +
+               std::to_string(bits.size()) + " groups of GroupBits sends at least one device";
+    }
+    return "";
+}
 
 RoundPlan
 PlanRound(uint32_t round,

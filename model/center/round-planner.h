@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace ns3::federated
@@ -78,6 +79,19 @@ struct RoundPlan
     std::vector<uint32_t> selected; //!< The devices, ascending; may be empty.
     std::vector<PlannedSlot> slots; //!< Their slots, in the order in which these begin.
 };
+
+/**
+ * Read the resolutions of the groups, and check that they can be used.
+ * @param text Resolutions in the order of the groups, separated by commas.
+ * @param quantizer The quantizer of the devices.
+ * @param participants N.
+ * @param [out] bits The resolutions.
+ * @return what is wrong, a sentence; empty if nothing is.
+ */
+std::string ReadGroupBits(const std::string& text,
+                          const Quantizer& quantizer,
+                          uint32_t participants,
+                          std::vector<unsigned>& bits);
 
 /**
  * Plan a round from what is known when it begins: the bit budget, the number of devices of each

@@ -8,6 +8,7 @@
 #include "ns3/remove-event.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ns3::federated
@@ -44,6 +45,9 @@ CenterLink::Start(const Settings& settings, const Handlers& handlers)
     m_fragmentSequence = m_sequence;
     m_life = m_sequence;
     m_granted = false;
+    m_wasJoined = false;
+    m_told.reset();
+    m_opens = 0;
     MessageEndpoint::Handlers events;
     events.message = [this](const ReceivedMessage& message) { return HandleMessage(message); };
     events.screen = m_handlers.screen;
@@ -88,6 +92,7 @@ CenterLink::Open()
         m_openEvent = Simulator::Schedule(m_settings.timeout, &CenterLink::Open, this);
         return;
     }
+    m_bindTries = 0;
     if (m_endpoint.IsTcp())
     {
         return;
@@ -195,9 +200,11 @@ CenterLink::HandleClosed()
     m_joined = false;
     m_handlers.disconnected();
     Close();
-    if (m_running && !m_leaving)
+    // A center that was stopped may not return: try at growing intervals, and not for ever.
+    if (m_running && !m_leaving && (!m_wasJoined || m_opens < REJOIN_RETRIES))
     {
-        m_openEvent = Simulator::Schedule(m_settings.timeout, &CenterLink::Open, this);
+        const int64_t factor = int64_t{1} << std::min(m_opens++, JOIN_DOUBLINGS);
+        m_openEvent = Simulator::Schedule(m_settings.timeout * factor, &CenterLink::Open, this);
     }
 }
 
@@ -241,8 +248,15 @@ CenterLink::HandleAck(const FederatedHeader& header, const uint8_t* payload)
         body.type != control.header.type)
     {
         // A grant may be received before the acknowledgment of the previous DONE.
-        return IsNewer(header.sequence, m_sequence) ? std::make_optional(DROP_UNEXPECTED)
-                                                    : std::nullopt;
+        if (!IsNewer(header.sequence, m_sequence))
+        {
+            return std::nullopt;
+        }
+        if (body.type != FederatedHeader::DONE && !m_leaving && !m_settings.enrolled)
+        {
+            Rejoin(); // somebody else joined or left under this identifier
+        }
+        return DROP_UNEXPECTED;
     }
     control.retry.Stop();
     HearCenter();
@@ -250,6 +264,8 @@ CenterLink::HandleAck(const FederatedHeader& header, const uint8_t* payload)
     {
         NS_LOG_INFO("Device " << m_settings.device << " joined");
         m_anyGrant = true; // of a center that may be a new one
+        m_wasJoined = true;
+        m_opens = 0;
         if (!m_joined)
         {
             SetJoined();
@@ -290,33 +306,38 @@ CenterLink::HandleRejoin(const FederatedHeader& header)
     {
         m_sequence = header.sequence;
     }
-    if (!Rejoin())
+    // Over TCP a JOIN is not repeated: go on at once, if the number is a new one.
+    const bool isAnswer =
+        m_endpoint.IsTcp() && m_join.retry.IsActive() && m_told != header.sequence;
+    if (!Rejoin(isAnswer))
     {
         m_sequence = before;
         return DROP_DUPLICATE;
     }
+    m_told = header.sequence;
     m_joined = false;
     return std::nullopt;
 }
 
 bool
-CenterLink::Rejoin()
+CenterLink::Rejoin(bool atOnce)
 {
     const Time now = Simulator::Now();
     if (m_endpoint.IsTcp() && m_connection == 0)
     {
         return false;
     }
-    if (m_join.header.type == FederatedHeader::JOIN && now < m_joinTime + m_settings.timeout)
+    if (!atOnce && m_join.header.type == FederatedHeader::JOIN &&
+        now < m_joinTime + m_settings.timeout)
     {
         return false;
     }
-    Join(REJOIN_RETRIES);
+    Join(m_wasJoined ? REJOIN_RETRIES : ControlRetry::FOREVER);
     return true;
 }
 
 bool
-CenterLink::IsOld(const FederatedHeader& header, const GrantBody& body)
+CenterLink::IsOld(const GrantBody& body)
 {
     const Time now = Simulator::Now();
     if (NanoSeconds(body.deadlineNs) <= now)
@@ -327,11 +348,15 @@ CenterLink::IsOld(const FederatedHeader& header, const GrantBody& body)
     {
         return false; // the center restarted, and counts anew
     }
-    if (m_oldGrant == header.sequence && !m_settings.enrolled)
+    if (++m_oldGrants < 2)
     {
-        Rejoin(); // the center insists: the last number may have been forged
+        return true;
     }
-    m_oldGrant = header.sequence;
+    if (m_settings.enrolled)
+    {
+        return false; // the center insists: the last number may have been forged
+    }
+    Rejoin(); // likewise
     return true;
 }
 
@@ -352,13 +377,17 @@ CenterLink::HandleGrant(const FederatedHeader& header, const uint8_t* payload)
         return reason;
     }
     const bool repeated = m_granted && header.sequence == m_lastGrant;
-    if (m_granted && !repeated && !IsNewer(header.sequence, m_lastGrant) && IsOld(header, body))
+    if (m_granted && !repeated && !IsNewer(header.sequence, m_lastGrant) && IsOld(body))
     {
         return DROP_OLD;
     }
     if (!repeated)
     {
         m_handlers.beforeGrant(); // first: over TCP it discards waiting messages
+    }
+    if (m_leaving)
+    {
+        return DROP_UNEXPECTED; // a trace sink let the device leave
     }
     FederatedHeader ack;
     ack.type = FederatedHeader::ACK;
@@ -375,7 +404,7 @@ CenterLink::HandleGrant(const FederatedHeader& header, const uint8_t* payload)
     m_anyGrant = false;
     m_lastGrant = header.sequence;
     m_lastDeadline = NanoSeconds(body.deadlineNs);
-    m_oldGrant.reset();
+    m_oldGrants = 0;
     // A center that sends a grant knows the device, and a DONE of an earlier round is obsolete.
     m_join.retry.Stop();
     m_control.retry.Stop();
@@ -383,6 +412,10 @@ CenterLink::HandleGrant(const FederatedHeader& header, const uint8_t* payload)
     if (!m_joined)
     {
         SetJoined();
+    }
+    if (m_leaving)
+    {
+        return DROP_UNEXPECTED; // likewise
     }
     m_handlers.grant(header, body);
     return std::nullopt;
@@ -412,6 +445,10 @@ CenterLink::SendDone(uint32_t round,
                      const SentRecord& sent,
                      RoundOutcome outcome)
 {
+    if (m_leaving)
+    {
+        return; // it would replace the LEAVE
+    }
     DoneBody body{};
     body.outcome = outcome;
     if (sent.fragments > 0)

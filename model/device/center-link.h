@@ -223,12 +223,11 @@ class CenterLink
     std::optional<DropReason> HandleGrant(const FederatedHeader& header, const uint8_t* payload);
 
     /**
-     * @param header Header of a grant whose number is less than that of the last one.
-     * @param body Its body.
+     * @param body Body of a grant whose number is less than that of the last one.
      * @return whether it is an earlier one, and not of a center that restarted. If the center
      * insists on it, the device joins again.
      */
-    bool IsOld(const FederatedHeader& header, const GrantBody& body);
+    bool IsOld(const GrantBody& body);
 
     /**
      * @param header Header of a REJOIN.
@@ -244,9 +243,10 @@ class CenterLink
 
     /**
      * Join again, if the last JOIN was not sent just now.
+     * @param atOnce Also if it was.
      * @return whether the device does so.
      */
-    bool Rejoin();
+    bool Rejoin(bool atOnce = false);
 
     /** The center knows the device: wait for its next message. */
     void HearCenter();
@@ -281,29 +281,31 @@ class CenterLink
      */
     uint32_t Send(FederatedHeader& header, const uint8_t* payload, std::size_t size);
 
-    MessageEndpoint m_endpoint;         //!< Sockets.
-    Settings m_settings;                //!< Device, center and protocol.
-    Handlers m_handlers;                //!< Callbacks of the owner.
-    bool m_running = false;             //!< Between start and end.
-    bool m_joined = false;              //!< The center knows the device.
-    bool m_leaving = false;             //!< The device leaves.
-    ConnectionId m_connection = 0;      //!< TCP.
-    uint32_t m_sequence = 0;            //!< Last sequence number of a control message.
-    uint32_t m_fragmentSequence = 0;    //!< Last sequence number of a fragment.
-    uint32_t m_life = 0;                //!< Number of this life.
-    bool m_granted = false;             //!< Whether a grant was received over this connection.
-    bool m_anyGrant = false;            //!< Whether the next one may have any number.
-    uint32_t m_lastGrant = 0;           //!< Sequence number of the last grant.
-    Time m_lastDeadline;                //!< When its round ends.
-    std::optional<uint32_t> m_oldGrant; //!< Sequence number of the last grant that was dropped as
-                                        //!< old.
-    Control m_join;                     //!< JOIN.
-    Time m_joinTime;                    //!< When it was first sent.
-    Control m_control;                  //!< DONE or LEAVE.
-    Time m_leaveTime;                   //!< When a LEAVE was first sent.
-    EventId m_openEvent;                //!< Opens or connects again.
-    uint32_t m_bindTries = 0;           //!< How often the sockets could not be bound.
-    EventId m_silenceEvent;             //!< Nothing was received for a long time.
+    MessageEndpoint m_endpoint;      //!< Sockets.
+    Settings m_settings;             //!< Device, center and protocol.
+    Handlers m_handlers;             //!< Callbacks of the owner.
+    bool m_running = false;          //!< Between start and end.
+    bool m_joined = false;           //!< The center knows the device.
+    bool m_leaving = false;          //!< The device leaves.
+    ConnectionId m_connection = 0;   //!< TCP.
+    uint32_t m_sequence = 0;         //!< Last sequence number of a control message.
+    uint32_t m_fragmentSequence = 0; //!< Last sequence number of a fragment.
+    uint32_t m_life = 0;             //!< Number of this life.
+    bool m_granted = false;          //!< Whether a grant was received over this connection.
+    bool m_anyGrant = false;         //!< Whether the next one may have any number.
+    uint32_t m_lastGrant = 0;        //!< Sequence number of the last grant.
+    Time m_lastDeadline;             //!< When its round ends.
+    uint32_t m_oldGrants = 0;        //!< Grants that were dropped as old since the last one.
+    bool m_wasJoined = false;        //!< Whether a JOIN was ever acknowledged in this life.
+    std::optional<uint32_t> m_told;  //!< Sequence number that the last REJOIN told.
+    uint32_t m_opens = 0;            //!< Connections since the last acknowledged JOIN (TCP).
+    Control m_join;                  //!< JOIN.
+    Time m_joinTime;                 //!< When it was first sent.
+    Control m_control;               //!< DONE or LEAVE.
+    Time m_leaveTime;                //!< When a LEAVE was first sent.
+    EventId m_openEvent;             //!< Opens or connects again.
+    uint32_t m_bindTries = 0;        //!< How often the sockets could not be bound.
+    EventId m_silenceEvent;          //!< Nothing was received for a long time.
 };
 
 } // namespace ns3::federated

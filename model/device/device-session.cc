@@ -141,7 +141,10 @@ DeviceSession::GetNextTime() const
 {
     // From the start of the slot, so that rounding does not add up.
     const auto count = static_cast<int64_t>(m_fragments.size());
-    return m_sendStart + m_terms.slotLength * static_cast<int64_t>(m_next) / count;
+    const auto next = static_cast<int64_t>(m_next);
+    const int64_t length = m_terms.slotLength.GetTimeStep();
+    // In parts: the product of a long slot with a number of fragments would overflow.
+    return m_sendStart + TimeStep(length / count * next + length % count * next / count);
 }
 
 void

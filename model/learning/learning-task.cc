@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <sstream>
 #include <utility>
 
@@ -275,6 +276,29 @@ LearningTask::GetSamples(uint32_t device)
                     "LearningTask: there is no device " << device << ", the data is split among "
                                                         << m_parts.size());
     return static_cast<uint32_t>(m_parts[device].size());
+}
+
+uint32_t
+LearningTask::GetAllSamples()
+{
+    Require();
+    return std::accumulate(m_parts.begin(),
+                           m_parts.end(),
+                           0U,
+                           [](uint32_t sum, const auto& part)
+                           { return sum + static_cast<uint32_t>(part.size()); });
+}
+
+void
+LearningTask::BeginWith(std::vector<float>& w)
+{
+    if (w.empty())
+    {
+        Initialize(w);
+    }
+    NS_ABORT_MSG_IF(w.size() != GetDimension(),
+                    "LearningTask: the given model has "
+                        << w.size() << " coordinates, the task has " << GetDimension());
 }
 
 void

@@ -109,11 +109,21 @@ class LearningTask : public Object
      */
     uint32_t GetSamples(uint32_t device);
 
+    /** @return how many training samples all devices of the split have together. */
+    uint32_t GetAllSamples();
+
     /**
      * Draw the model that training starts from.
      * @param [out] w Parameters, resized to d.
      */
     void Initialize(std::vector<float>& w);
+
+    /**
+     * Begin with a given model, or with the first one if it is empty. Aborts with a sentence if it
+     * has another dimension.
+     * @param [in,out] w Parameters, d or none.
+     */
+    void BeginWith(std::vector<float>& w);
 
     /**
      * Begin the work of a device in a round: train, take the difference, clip, quantize. It runs on

@@ -121,9 +121,10 @@ MessageEndpoint::Connect(const SocketAddress& center,
     m_centerAddress = center.Get();
     m_socket = CreateSocket();
     const bool v6 = Ipv6Address::IsMatchingType(center.ip);
-    const int bound = local.IsValid() ? m_socket->Bind(local.Get())
-                      : v6            ? m_socket->Bind6()
-                                      : m_socket->Bind();
+    // Over TCP a port of its own would stay in use after a restart (TIME_WAIT).
+    const int bound = local.IsValid() && !m_isTcp ? m_socket->Bind(local.Get())
+                      : v6                        ? m_socket->Bind6()
+                                                  : m_socket->Bind();
     if (bound != 0)
     {
         return false;
@@ -280,6 +281,11 @@ MessageEndpoint::HandleRequest(Ptr<Socket>, const Address& from)
 void
 MessageEndpoint::HandleAccept(Ptr<Socket> socket, const Address& from)
 {
+    if (!m_socket) // ns-3 completes a handshake that began before Close()
+    {
+        socket->Close();
+        return;
+    }
     const SocketAddress peer(from);
     if (m_requests.erase(peer.Get()) == 0) // it took longer than that
     {

@@ -25,6 +25,9 @@ IsNewer(uint32_t a, uint32_t b)
  */
 constexpr uint32_t MAX_SEQUENCE_STEP = uint32_t{1} << 28;
 
+/** The largest step from one round of a device to the next that is believed. */
+constexpr uint32_t MAX_ROUND_STEP = uint32_t{1} << 20;
+
 } // namespace ns3::federated
 
 #endif // MESSAGE_SEQUENCE_H
