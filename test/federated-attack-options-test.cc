@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "parse-words.h"
+
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/federated-attack-options.h"
@@ -18,18 +20,12 @@ namespace
 
 /** @return the error of a command line; empty if there is none. */
 std::string
-Parse(std::vector<std::string> words, FederatedAttackOptions& options)
+Parse(const std::vector<std::string>& words, FederatedAttackOptions& options)
 {
     FederatedCommandLine cmd("federated-test.cc", "A test.");
     options.Add(cmd);
-    std::string program = "federated-test";
-    std::vector<char*> arguments{program.data()};
-    for (auto& word : words)
-    {
-        arguments.push_back(word.data());
-    }
-    std::string error;
-    if (cmd.Parse(static_cast<int>(arguments.size()), arguments.data(), error))
+    std::string error = ParseWords(words, cmd);
+    if (error.empty())
     {
         options.ReadOrExit(cmd);
     }

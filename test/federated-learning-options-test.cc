@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "ns3/federated-learning-options.h"
+#include "parse-words.h"
 
+#include "ns3/federated-learning-options.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
@@ -18,19 +19,11 @@ namespace
 
 /** @return the error of a command line; empty if there is none. */
 std::string
-Parse(std::vector<std::string> words, FederatedLearningOptions& options)
+Parse(const std::vector<std::string>& words, FederatedLearningOptions& options)
 {
     FederatedCommandLine cmd("federated-test.cc", "A test.");
     options.Add(cmd);
-    std::string program = "federated-test";
-    std::vector<char*> arguments{program.data()};
-    for (auto& word : words)
-    {
-        arguments.push_back(word.data());
-    }
-    std::string error;
-    cmd.Parse(static_cast<int>(arguments.size()), arguments.data(), error);
-    return error;
+    return ParseWords(words, cmd);
 }
 
 /** @return the class of an object, and one of its attributes; the error if there is no object. */
