@@ -626,10 +626,11 @@ FederatedDevice::Train()
 void
 FederatedDevice::FinishTraining()
 {
-    const DeviceSession::Terms terms = m_session->GetTerms();
+    const DeviceSession* session = m_session.get();
+    const DeviceSession::Terms terms = session->GetTerms();
     LocalUpdate& update = m_session->GetUpdate();
     m_trainingDoneTrace({terms.round, m_id, update.loss, update.clipFactor, terms.trainingTime});
-    if (!m_session)
+    if (m_session.get() != session)
     {
         return; // a trace sink let the device leave
     }
@@ -638,8 +639,7 @@ FederatedDevice::FinishTraining()
         m_previous = std::move(update.model);
     }
     update.model = std::vector<float>();
-    const Time now = Simulator::Now();
-    const Time start = std::max(terms.slotStart, now);
+    const Time start = std::max(terms.slotStart, Simulator::Now());
     if (!update.valid || start >= terms.deadline)
     {
         NS_LOG_INFO("Device " << m_id << " sends no update in round " << terms.round << ": "

@@ -400,14 +400,15 @@ TEST_F(WifiCell, TheCenterSendsTheModelNoFasterThanItsRadioWhateverTheSizeOfMess
         m_federation->SetCenterAttribute("FragmentSize", UintegerValue(bytes));
         m_federation->SetCenterAttribute("Rounds", UintegerValue(1));
         Install();
-        Time last; // when the center sent the last fragment
+        Time last;                // when the center sent the last fragment
+        const Time* sent = &last; // ns-3 wants the very types of the function
         Time longest;
         m_federation->GetCenter()->TraceConnectWithoutContext("Tx",
                                                               MakeBoundCallback(&NoteModel, &last));
         for (const auto& device : m_federation->GetDevices())
         {
             device->TraceConnectWithoutContext("ModelReceived",
-                                               MakeBoundCallback(&NoteDelay, &last, &longest));
+                                               MakeBoundCallback(&NoteDelay, sent, &longest));
         }
         Simulator::Run();
         ASSERT_EQ(m_records.size(), 1U);
