@@ -521,10 +521,10 @@ FederatedDevice::StartSession(const FederatedHeader& header, const GrantBody& bo
     terms.bits = header.bits;
     terms.wireBits = m_quantizer->GetWireBits(header.bits);
     terms.modelFragments = header.fragments;
-    terms.modelEnd = NanoSeconds(body.modelEndNs);
-    terms.slotStart = NanoSeconds(body.slotStartNs);
-    terms.slotLength = NanoSeconds(body.slotLengthNs);
-    terms.deadline = NanoSeconds(body.deadlineNs);
+    terms.modelEnd = DeviceSession::LimitTime(body.modelEndNs);
+    terms.slotStart = DeviceSession::LimitTime(body.slotStartNs);
+    terms.slotLength = DeviceSession::LimitTime(body.slotLengthNs);
+    terms.deadline = DeviceSession::LimitTime(body.deadlineNs);
     terms.trainingTime = DrawTrainingTime();
     m_session = std::make_unique<DeviceSession>(terms);
     NS_LOG_INFO("Device " << m_id << " is granted " << terms.bits << " bits, round "

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -124,6 +125,20 @@ ExpectDropped(const Drop& drop, DropReason reason)
 }
 
 } // namespace
+
+TEST(DeviceSession, LimitsTimesThatSumsWouldOverflow)
+{
+    EXPECT_EQ(DeviceSession::LimitTime(0), Time(0));
+    EXPECT_EQ(DeviceSession::LimitTime(1'000'000'000), Seconds(1));
+    const Time longest = DeviceSession::LimitTime(std::numeric_limits<int64_t>::max());
+    EXPECT_EQ(longest, Time::Max() / 2);
+    DeviceSession::Terms terms{};
+    terms.dimension = 10;
+    terms.deadline = longest;
+    terms.slotLength = longest;
+    terms.trainingTime = Time::Max() / 4;
+    EXPECT_LT(DeviceSession(terms).GetLatestStart(false, Seconds(1), Seconds(1)), Seconds(1));
+}
 
 TEST(DeviceSession, GoesFromReceivingToSending)
 {

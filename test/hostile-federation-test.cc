@@ -572,6 +572,7 @@ TEST_F(RogueFederation, ATrainingTimeWithoutEndDoesNotReachTheSlotsOfOthers)
     BuildWithRogue(std::numeric_limits<int64_t>::max());
     Run();
     ASSERT_EQ(rounds.size(), 1U);
+    ASSERT_EQ(rounds[0].links.size(), 2U);
     EXPECT_EQ(rounds[0].links[0].state, PARTICIPANT_COMPLETE);
     EXPECT_EQ(rounds[0].links[1].state, PARTICIPANT_UNREACHABLE);
 }

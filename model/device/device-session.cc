@@ -16,6 +16,12 @@ DeviceSession::DeviceSession(const Terms& terms)
 }
 
 Time
+DeviceSession::LimitTime(uint64_t nanoseconds)
+{
+    return std::min(NanoSeconds(nanoseconds), Time::Max() / 2);
+}
+
+Time
 DeviceSession::GetLatestStart(bool usesPrevious, const Time& now, const Time& repairDelay) const
 {
     Time latest = m_terms.deadline - m_terms.slotLength - m_terms.trainingTime;

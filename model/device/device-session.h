@@ -68,6 +68,12 @@ class DeviceSession
     /** @param terms What was granted. */
     explicit DeviceSession(const Terms& terms);
 
+    /**
+     * @param nanoseconds A time from the network.
+     * @return the same, limited so that sums with it do not overflow.
+     */
+    static Time LimitTime(uint64_t nanoseconds);
+
     /** @return the state of the session. */
     Phase GetPhase() const
     {

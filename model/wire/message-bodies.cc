@@ -14,11 +14,11 @@ namespace ns3
 namespace
 {
 
-/** @return whether an ns-3 Time can hold the nanoseconds, and sums with them do not overflow. */
+/** @return whether an ns-3 Time can hold the nanoseconds. */
 bool
 IsTime(uint64_t nanoseconds)
 {
-    return nanoseconds <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) / 2;
+    return nanoseconds <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
 }
 
 /** @return whether a battery can have the level, or it is not reported. */
