@@ -310,7 +310,7 @@ FederatedDevice::GetSettings(unsigned bits) const
 PrivacyClaim
 FederatedDevice::GetPrivacyClaim() const
 {
-    return ns3::GetPrivacyClaim(GetSettings(m_bits));
+    return ns3::GetPrivacyClaim(GetSettings(m_bits), m_task ? m_task->GetDimension() : 0);
 }
 
 std::vector<std::string>
@@ -342,8 +342,9 @@ FederatedDevice::GetExpense(unsigned bits) const
 {
     // Batches are drawn without replacement from the samples of the device.
     const double drawn = static_cast<double>(m_steps) * m_batchSize;
-    return {ns3::GetPrivacyClaim(GetSettings(bits)),
-            m_task->GetDimension(),
+    const std::size_t dimension = m_task->GetDimension();
+    return {ns3::GetPrivacyClaim(GetSettings(bits), dimension),
+            dimension,
             drawn / m_task->GetSamples(m_id)};
 }
 

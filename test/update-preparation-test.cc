@@ -398,7 +398,7 @@ TEST_F(UpdatePreparationTest, ClaimsNothingThatAnIntervalOrADistortionGivesAway)
         SCOPED_TRACE(std::string(one.quantizer) + " on " + one.interval);
         UpdateSettings settings = Make(one.quantizer, one.interval);
         settings.reportDistortion = one.reportDistortion;
-        const PrivacyClaim claim = GetPrivacyClaim(settings);
+        const PrivacyClaim claim = GetPrivacyClaim(settings, 4);
         const PrivacyClaim own =
             m_quantizer->GetPrivacyClaim(m_rule->GetPrivacyContext(CLIP_L1, 2, m_bits));
         EXPECT_EQ(claim.kind, one.kind);

@@ -112,7 +112,7 @@ PrivacyClaim
 PrivacyAudit::GetClaim(const Input& input) const
 {
     PrivacyContext context = m_device.intervalRule->GetPrivacyContext(
-        m_device.clipNorm, m_device.clipBound, m_device.bits);
+        m_device.clipNorm, m_device.clipBound, m_device.bits, input.size());
     if (!context.intervalIsPublic)
     {
         const IntervalRange range = Prepare(input).update.intervals.at(0);

@@ -61,13 +61,17 @@ IntervalRule::IsDataDependent() const
 }
 
 PrivacyContext
-IntervalRule::GetPrivacyContext(ClipNorm norm, double bound, unsigned bits) const
+IntervalRule::GetPrivacyContext(ClipNorm norm,
+                                double bound,
+                                unsigned bits,
+                                std::size_t dimension) const
 {
     PrivacyContext context;
     context.bits = bits;
     context.intervalIsPublic = DoGetPublicInterval(context.low, context.high);
     context.clipNorm = norm;
     context.clipBound = bound;
+    context.dimension = dimension;
     return context;
 }
 

@@ -49,9 +49,13 @@ class IntervalRule : public Object
      * @param norm The norm that the device clips.
      * @param bound C, if a norm is clipped.
      * @param bits Resolution of the device.
+     * @param dimension Coordinates of an update as it is encoded; 0: unknown.
      * @return the configuration of a device with this rule, for Quantizer::GetPrivacyClaim().
      */
-    PrivacyContext GetPrivacyContext(ClipNorm norm, double bound, unsigned bits) const;
+    PrivacyContext GetPrivacyContext(ClipNorm norm,
+                                     double bound,
+                                     unsigned bits,
+                                     std::size_t dimension = 0) const;
 
   protected:
     bool m_perLayer = false; //!< Each layer has an interval of its own.

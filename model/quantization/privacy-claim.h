@@ -5,6 +5,7 @@
 
 #include "update-clipping.h"
 
+#include <cstddef>
 #include <string>
 
 namespace ns3
@@ -24,6 +25,7 @@ struct PrivacyContext
     double high = 0;               //!< Upper end of the interval, if it is public.
     ClipNorm clipNorm = CLIP_NONE; //!< The norm that is clipped.
     double clipBound = 0;          //!< C, if a norm is clipped.
+    std::size_t dimension = 0;     //!< Coordinates of an update as it is encoded, d; 0: unknown.
 };
 
 /**
@@ -61,7 +63,10 @@ struct PrivacyClaim
      */
     static PrivacyClaim None(const std::string& why, Scope of = COORDINATE)
     {
-        return {NONE, of, 0, 0, why};
+        PrivacyClaim claim;
+        claim.scope = of;
+        claim.reason = why;
+        return claim;
     }
 
     /**
@@ -72,14 +77,21 @@ struct PrivacyClaim
      */
     static PrivacyClaim TrueEpsilon(Scope of, double loss, const std::string& why)
     {
-        return {TRUE_EPSILON, of, loss, 0, why};
+        PrivacyClaim claim = None(why, of);
+        claim.kind = TRUE_EPSILON;
+        claim.epsilon = loss;
+        return claim;
     }
 
     Kind kind = NONE;         //!< What is claimed.
     Scope scope = COORDINATE; //!< What it covers.
     double epsilon = 0;       //!< The privacy loss; without meaning for NONE and ZCDP.
-    double rho = 0;           //!< Of ZCDP; for TRUE_EPSILON a rho below epsilon^2/2, if one holds,
-                              //!< else 0.
+    double rho = 0;           //!< Of ZCDP; for TRUE_EPSILON a rho below that of any mechanism with
+                              //!< this epsilon, if one holds, else 0.
+    double updateRho = 0;     //!< For a coordinate's TRUE_EPSILON: rho of a whole update by its
+                              //!< clip, if one is proven, else 0. Both claims hold.
+    double tightRho = 0;      //!< Not claimed, but shown beside updateRho: a smaller rho of the
+                              //!< update that was checked numerically; 0: none.
     std::string reason;       //!< Why, in one sentence.
 };
 

@@ -110,11 +110,11 @@ SendsIntervals(const UpdateSettings& settings)
 }
 
 PrivacyClaim
-GetPrivacyClaim(const UpdateSettings& settings)
+GetPrivacyClaim(const UpdateSettings& settings, std::size_t dimension)
 {
     PrivacyClaim claim =
         settings.quantizer->GetPrivacyClaim(settings.intervalRule->GetPrivacyContext(
-            settings.clipNorm, settings.clipBound, settings.bits));
+            settings.clipNorm, settings.clipBound, settings.bits, dimension));
     if (settings.reportDistortion && claim.kind != PrivacyClaim::NONE)
     {
         return PrivacyClaim::None("The distortion that is sent along depends on the data.");

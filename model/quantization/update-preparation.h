@@ -129,10 +129,11 @@ bool SendsIntervals(const UpdateSettings& settings);
 /**
  * @ingroup federated
  * @param settings How updates are prepared.
+ * @param dimension Size of an update, d.
  * @return what is claimed about the privacy of all that is sent for an update: payload, intervals
  * and distortion.
  */
-PrivacyClaim GetPrivacyClaim(const UpdateSettings& settings);
+PrivacyClaim GetPrivacyClaim(const UpdateSettings& settings, std::size_t dimension);
 
 /**
  * @ingroup federated
