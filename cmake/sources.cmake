@@ -40,6 +40,7 @@ set(federated_sources
     model/channel/link-probe.cc
     model/channel/measured-bit-budget.cc
     model/device/center-link.cc
+    model/device/device-registry.cc
     model/device/device-session.cc
     model/device/local-training.cc
     model/device/privacy-accountant.cc
@@ -87,6 +88,7 @@ set(federated_sources
     model/privacy/lbfgs.cc
     model/privacy/linear-inversion.cc
     model/privacy/privacy-audit.cc
+    model/privacy/privacy-conversion.cc
     model/privacy/privacy-ledger.cc
     model/quantization/binary-response.cc
     model/quantization/dp-stochastic-quantizer.cc
@@ -172,6 +174,7 @@ set(federated_headers
     model/channel/link-probe.h
     model/channel/measured-bit-budget.h
     model/device/center-link.h
+    model/device/device-registry.h
     model/device/device-session.h
     model/device/device-training.h
     model/device/local-training.h
@@ -225,6 +228,7 @@ set(federated_headers
     model/privacy/lbfgs.h
     model/privacy/linear-inversion.h
     model/privacy/privacy-audit.h
+    model/privacy/privacy-conversion.h
     model/privacy/privacy-ledger.h
     model/quantization/binary-response.h
     model/quantization/dp-stochastic-quantizer.h
@@ -305,6 +309,7 @@ set(federated_test_sources
     test/model-kernel-test.cc
     test/privacy-accountant-test.cc
     test/privacy-audit-test.cc
+    test/privacy-conversion-test.cc
     test/privacy-ledger-test.cc
     test/quantizer-test.cc
     test/round-planner-test.cc

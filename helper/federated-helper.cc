@@ -130,6 +130,14 @@ Describe(const PrivacyClaim& claim)
         break;
     case PrivacyClaim::TRUE_EPSILON:
         text << "differential privacy, epsilon " << claim.epsilon << each;
+        if (claim.updateRho > 0)
+        {
+            text << ", rho " << claim.updateRho << " an update";
+        }
+        if (claim.tightRho > 0)
+        {
+            text << " (" << claim.tightRho << " by a form that is checked but not proven)";
+        }
         break;
     case PrivacyClaim::ZCDP:
         text << "zero-concentrated differential privacy, rho " << claim.rho << each;
@@ -889,32 +897,51 @@ void
 FederatedHelper::PrintPrivacy(std::ostream& stream) const
 {
     NS_ABORT_MSG_IF(!m_traces, "FederatedHelper: PrintPrivacy comes before Install");
-    std::vector<std::pair<std::string, std::string>> verdicts; // each with the bits of its groups
+    struct Verdict
+    {
+        std::string text;
+        std::string bits;     // of the groups of its devices
+        uint32_t groups = 0;  // devices that these groups have
+        uint32_t devices = 0; // those of them that have this verdict
+        uint32_t last = 0;    // the last group that was added
+    };
+
+    std::vector<Verdict> verdicts;
     std::set<std::string> information;
     uint32_t first = 0;
-    for (const Group& group : m_groups)
+    for (uint32_t m = 0; m < m_groups.size(); ++m)
     {
-        const FederatedDevice& device = *m_devices[first];
-        const std::string bits = std::to_string(group.bits);
-        const std::string verdict = Describe(device.GetPrivacyClaim());
-        const auto same = std::find_if(verdicts.begin(),
-                                       verdicts.end(),
-                                       [&](const auto& other) { return other.first == verdict; });
-        if (same == verdicts.end())
+        for (uint32_t i = 0; i < m_groups[m].nodes.GetN(); ++i)
         {
-            verdicts.emplace_back(verdict, bits);
+            const FederatedDevice& device = *m_devices[first++];
+            const std::string text = Describe(device.GetPrivacyClaim());
+            auto same = std::find_if(verdicts.begin(),
+                                     verdicts.end(),
+                                     [&text](const auto& other) { return other.text == text; });
+            if (same == verdicts.end())
+            {
+                same = verdicts.insert(verdicts.end(), Verdict());
+                same->text = text;
+            }
+            if (same->devices == 0 || same->last != m)
+            {
+                same->bits += (same->bits.empty() ? "" : ", ") + std::to_string(m_groups[m].bits);
+                same->groups += m_groups[m].nodes.GetN();
+                same->last = m;
+            }
+            ++same->devices;
+            const auto more = device.GetSideInformation();
+            information.insert(more.begin(), more.end());
         }
-        else
-        {
-            same->second += ", " + bits;
-        }
-        const auto more = device.GetSideInformation();
-        information.insert(more.begin(), more.end());
-        first += group.nodes.GetN();
     }
-    for (const auto& [verdict, bits] : verdicts)
+    for (const Verdict& verdict : verdicts)
     {
-        stream << "privacy: " << verdict << " (" << bits << " bits)\n";
+        stream << "privacy: " << verdict.text << " (" << verdict.bits << " bits";
+        if (verdict.devices < verdict.groups)
+        {
+            stream << ", " << verdict.devices << " of " << verdict.groups << " devices";
+        }
+        stream << ")\n";
     }
     const double basic = m_traces->GetLargestEpsilon(EPSILON_BASIC);
     const double zcdp = m_traces->GetLargestEpsilon(EPSILON_ZCDP);
@@ -923,7 +950,7 @@ FederatedHelper::PrintPrivacy(std::ostream& stream) const
     if (!std::isnan(zcdp))
     {
         stream << ", epsilon " << zcdp << " at delta "
-               << m_devices.front()->GetPrivacyLedger().GetDelta() << " (zCDP)";
+               << m_devices.front()->GetPrivacyLedger().GetDelta();
     }
     if (!std::isnan(basic))
     {

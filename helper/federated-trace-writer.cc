@@ -2,6 +2,8 @@
 
 #include "federated-trace-writer.h"
 
+#include "ns3/device-registry.h"
+#include "ns3/pointer.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -103,6 +105,9 @@ FederatedTraceWriter::Connect(const Ptr<Object>& source,
 void
 FederatedTraceWriter::Watch(const Ptr<FusionCenter>& center)
 {
+    PointerValue task;
+    center->GetAttribute("Task", task);
+    m_task = task.Get<LearningTask>();
     Connect(center, "RoundEnd", &FederatedTraceWriter::HandleRoundEnd);
     Connect(center, "RoundStart", &FederatedTraceWriter::HandleRoundStart);
     Connect(center, "UpdateStarted", &FederatedTraceWriter::HandleUpdateStarted);
@@ -305,6 +310,23 @@ FederatedTraceWriter::HandlePrivacySpent(uint32_t device, const PrivacyLedger& l
 }
 
 void
+FederatedTraceWriter::UpdateLedgers()
+{
+    // A device may have had another life, in an application that nobody watches.
+    federated::DeviceRegistry::Visit(
+        m_task,
+        [this](uint32_t device, const federated::DeviceAccount& account)
+        {
+            const PrivacyLedger& ledger = account.accountant.GetLedger();
+            const auto known = m_ledgers.find(device);
+            if (ledger.GetAnswers() > (known == m_ledgers.end() ? 0 : known->second.GetAnswers()))
+            {
+                m_ledgers[device] = ledger;
+            }
+        });
+}
+
+void
 FederatedTraceWriter::HandleDeclined(uint32_t, uint32_t device)
 {
     ++m_declined[device];
@@ -341,6 +363,7 @@ FederatedTraceWriter::HandleRoundEnd(const RoundRecord& record)
     m_sentFragments += sent;
     m_receivedFragments += received;
     m_last = record;
+    UpdateLedgers();
     if (m_rounds && m_error.empty())
     {
         WriteRound(record, GetFraction(sent, received));

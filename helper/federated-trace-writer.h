@@ -9,6 +9,8 @@
 #include "ns3/callback.h"
 #include "ns3/federated-device.h"
 #include "ns3/fusion-center.h"
+#include "ns3/learning-task.h"
+#include "ns3/ptr.h"
 #include "ns3/round-record.h"
 #include "ns3/simple-ref-count.h"
 
@@ -140,6 +142,9 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
      */
     void HandlePrivacySpent(uint32_t device, const PrivacyLedger& ledger);
 
+    /** Get the ledgers of all devices, also of those that are not watched. */
+    void UpdateLedgers();
+
     /**
      * @param round The round.
      * @param device The device that declined.
@@ -205,6 +210,7 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     std::map<uint32_t, FederatedDevice::SentRecord> m_sent; //!< Sent updates, by device.
     std::map<uint32_t, double> m_distances;      //!< Where first fragments were received from.
     std::map<uint32_t, double> m_used;           //!< Energy used by the selected before the round.
+    Ptr<LearningTask> m_task;                    //!< Of the center; null until it is watched.
     std::map<uint32_t, PrivacyLedger> m_ledgers; //!< Of devices that sent an update.
     std::map<uint32_t, uint32_t> m_declined;     //!< Grants that devices declined.
     RoundRecord m_last;                          //!< The last round.

@@ -6,6 +6,7 @@
 #include "ns3/boolean.h"
 #include "ns3/center-link.h"
 #include "ns3/control-retry.h"
+#include "ns3/device-registry.h"
 #include "ns3/device-session.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
@@ -14,7 +15,6 @@
 #include "ns3/log.h"
 #include "ns3/message-sequence.h"
 #include "ns3/pointer.h"
-#include "ns3/privacy-accountant.h"
 #include "ns3/remove-event.h"
 #include "ns3/simulator.h"
 #include "ns3/socket-check.h"
@@ -38,6 +38,14 @@ NS_LOG_COMPONENT_DEFINE("FederatedDevice");
 NS_OBJECT_ENSURE_REGISTERED(FederatedDevice);
 
 using namespace federated;
+
+struct FederatedDevice::Encoding
+{
+    Ptr<Quantizer> quantizer;         // lives as long as a worker uses it
+    Ptr<IntervalRule> interval;       // likewise
+    PrivacyExpense expense;           // of the update as it was encoded
+    PrivacyExpense withoutDistortion; // if its distortion is not sent along
+};
 
 TypeId
 FederatedDevice::GetTypeId()
@@ -173,14 +181,14 @@ FederatedDevice::GetTypeId()
                           MakeDoubleChecker<double>(0, std::numeric_limits<double>::infinity()))
             .AddAttribute(
                 "PrivacyBudgetOf",
-                "The epsilon that PrivacyBudget limits: basic composition, zcdp (with "
-                "PrivacyDelta), or same-cell, which is not differential privacy.",
+                "The epsilon that PrivacyBudget limits: basic composition, zcdp (the least of "
+                "all accounts with PrivacyDelta), or same-cell, which is not differential privacy.",
                 EnumValue(EPSILON_BASIC),
                 compat::MakeEnumAccessor<PrivacyEpsilon>(&FederatedDevice::m_budgetOf),
                 MakeEnumChecker(
                     EPSILON_BASIC, "basic", EPSILON_ZCDP, "zcdp", EPSILON_SAME_CELL, "same-cell"))
             .AddAttribute("PrivacyDelta",
-                          "delta of the epsilon by zCDP.",
+                          "delta of the epsilon that is not pure.",
                           DoubleValue(1e-5),
                           MakeDoubleAccessor(&FederatedDevice::SetPrivacyDelta,
                                              &FederatedDevice::GetPrivacyDelta),
@@ -271,7 +279,7 @@ FederatedDevice::FederatedDevice()
       m_link(std::make_unique<CenterLink>(m_txTrace, m_dropTrace)),
       m_repair(std::make_unique<ControlRetry>()),
       m_sender(std::make_unique<UpdateSender>(*m_link)),
-      m_accountant(std::make_unique<PrivacyAccountant>())
+      m_account(std::make_shared<DeviceAccount>())
 {
     NS_LOG_FUNCTION(this);
 }
@@ -322,36 +330,41 @@ FederatedDevice::GetSideInformation() const
 const PrivacyLedger&
 FederatedDevice::GetPrivacyLedger() const
 {
-    return m_accountant->GetLedger();
+    return m_account->accountant.GetLedger();
 }
 
 void
 FederatedDevice::SetPrivacyDelta(double delta)
 {
-    m_accountant->SetDelta(delta);
+    m_delta = delta;
+    m_account->accountant.SetDelta(delta);
 }
 
 double
 FederatedDevice::GetPrivacyDelta() const
 {
-    return m_accountant->GetLedger().GetDelta();
+    return m_delta;
 }
 
 PrivacyExpense
-FederatedDevice::GetExpense(unsigned bits) const
+FederatedDevice::GetExpense(const UpdateSettings& settings) const
 {
     // Batches are drawn without replacement from the samples of the device.
     const double drawn = static_cast<double>(m_steps) * m_batchSize;
     const std::size_t dimension = m_task->GetDimension();
-    return {ns3::GetPrivacyClaim(GetSettings(bits), dimension),
-            dimension,
-            drawn / m_task->GetSamples(m_id)};
+    return {ns3::GetPrivacyClaim(settings, dimension), dimension, drawn / m_task->GetSamples(m_id)};
+}
+
+PrivacyLimit
+FederatedDevice::GetLimit() const
+{
+    return {m_budget, m_budgetOf};
 }
 
 bool
 FederatedDevice::CheckPrivacyBudget(std::string& error) const
 {
-    return PrivacyAccountant::CheckLimit(GetPrivacyClaim(), m_bits, {m_budget, m_budgetOf}, error);
+    return PrivacyAccountant::CheckLimit(GetPrivacyClaim(), m_bits, GetLimit(), error);
 }
 
 Time
@@ -426,6 +439,8 @@ FederatedDevice::StartApplication()
     {
         m_training = std::make_unique<LocalTraining>(m_task);
     }
+    m_account = DeviceRegistry::Find(m_task, m_id);
+    m_account->accountant.SetDelta(m_delta);
     CenterLink::Settings settings;
     settings.device = m_id;
     settings.group = m_group;
@@ -501,13 +516,10 @@ std::optional<DropReason>
 FederatedDevice::CheckGrant(const FederatedHeader& header) const
 {
     const std::size_t dimension = m_task->GetDimension();
-    // Reusing words would void the privacy claim; a forged round must not exhaust the counter.
-    const bool hasCoins =
-        m_lastStream < std::numeric_limits<uint32_t>::max() &&
-        (header.round <= m_lastStream || header.round - m_lastStream <= MAX_ROUND_STEP);
+    const bool isCredible = header.round <= m_account->lastSerial + MAX_ROUND_STEP;
     return header.coordinates == dimension && header.bits <= m_bits &&
                    m_quantizer->Supports(header.bits) && header.fragments >= 1 &&
-                   header.fragments <= dimension && hasCoins
+                   header.fragments <= dimension && isCredible
                ? std::nullopt
                : std::make_optional(DROP_INVALID);
 }
@@ -530,11 +542,9 @@ FederatedDevice::StartSession(const FederatedHeader& header, const GrantBody& bo
     m_session = std::make_unique<DeviceSession>(terms);
     NS_LOG_INFO("Device " << m_id << " is granted " << terms.bits << " bits, round "
                           << terms.round);
-    if (!m_accountant->CanAfford(GetExpense(terms.bits), {m_budget, m_budgetOf}))
+    if (!m_account->accountant.CanAfford(GetExpense(GetSettings(terms.bits)), GetLimit()))
     {
-        NS_LOG_INFO("Device " << m_id << " has spent its privacy budget");
-        m_declinedTrace(terms.round, m_id);
-        Report(OUTCOME_BUDGET_SPENT);
+        Decline();
         return;
     }
     const Time now = Simulator::Now();
@@ -555,6 +565,14 @@ FederatedDevice::StartSession(const FederatedHeader& header, const GrantBody& bo
         m_repair->Start(
             schedule, [this]() { return AskForRepair(); }, nullptr, wait);
     }
+}
+
+void
+FederatedDevice::Decline()
+{
+    NS_LOG_INFO("Device " << m_id << " has spent its privacy budget");
+    m_declinedTrace(m_session->GetTerms().round, m_id);
+    Report(OUTCOME_BUDGET_SPENT);
 }
 
 std::optional<DropReason>
@@ -616,9 +634,12 @@ FederatedDevice::Train()
     update->training = {m_steps, m_batchSize, schedule.At(terms.round - 1.0)};
     update->settings = GetSettings(terms.bits);
     update->device = m_id;
-    // A restarted center begins at round 1, which must not reuse random words of earlier updates.
-    m_lastStream = std::max(terms.round, m_lastStream + 1);
-    update->round = m_lastStream;
+    update->serial = m_account->TakeSerial(terms.round);
+    update->federation = m_account->federation;
+    UpdateSettings plain = update->settings;
+    plain.reportDistortion = false;
+    m_encoding = std::make_unique<Encoding>(
+        Encoding{m_quantizer, m_interval, GetExpense(update->settings), GetExpense(plain)});
     m_session->StartTraining(update, m_previous);
     m_training->Begin(update, terms.trainingTime, [this]() { FinishTraining(); });
     m_trainingStartedTrace({terms.round, m_id, m_steps * m_batchSize, terms.trainingTime});
@@ -649,12 +670,29 @@ FederatedDevice::FinishTraining()
         return;
     }
     m_session->StartWaiting(m_link->GetRoom(m_fragmentSize), start);
-    const auto started = [this, bits = terms.bits]()
+    m_sender->Start(
+        *m_session,
+        start,
+        [this]() { SpendPrivacy(); },
+        [this](RoundOutcome outcome) { Report(outcome); });
+}
+
+void
+FederatedDevice::SpendPrivacy()
+{
+    // What the claim covers was fixed when the update was encoded, whatever was set since then;
+    // only the distortion can still be left out.
+    UpdateSettings& settings = m_session->GetUpdate().settings;
+    settings.reportDistortion = settings.reportDistortion && m_reportDistortion;
+    const PrivacyExpense& expense =
+        settings.reportDistortion ? m_encoding->expense : m_encoding->withoutDistortion;
+    if (!m_account->accountant.CanAfford(expense, GetLimit()))
     {
-        m_accountant->Spend(GetExpense(bits));
-        m_spentTrace(m_id, m_accountant->GetLedger());
-    };
-    m_sender->Start(*m_session, start, started, [this](RoundOutcome outcome) { Report(outcome); });
+        Decline(); // the claim is another one than when the grant was accepted
+        return;
+    }
+    m_account->accountant.Spend(expense);
+    m_spentTrace(m_id, m_account->accountant.GetLedger());
 }
 
 void
@@ -685,6 +723,7 @@ FederatedDevice::EndSession()
         m_training->Cancel();
         m_trainingCanceledTrace(session->GetTerms().round, m_id);
     }
+    m_encoding.reset(); // no worker uses it any more
     SentRecord sent = session->GetSent();
     // Messages that the socket has not accepted yet are discarded.
     sent.fragments -=

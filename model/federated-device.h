@@ -33,9 +33,10 @@ class CenterLink;
 class ControlRetry;
 class DeviceSession;
 class DeviceTraining;
-class PrivacyAccountant;
 class UpdateSender;
+struct DeviceAccount;
 struct PrivacyExpense;
+struct PrivacyLimit;
 } // namespace federated
 
 /**
@@ -200,7 +201,10 @@ class FederatedDevice : public Application
      */
     std::vector<std::string> GetSideInformation() const;
 
-    /** @return the privacy that the device has spent so far. */
+    /**
+     * @return the privacy that the device has spent so far. Once it has started, that includes what
+     * other applications have spent with the same Task and DeviceId in this simulation.
+     */
     const PrivacyLedger& GetPrivacyLedger() const;
 
     /**
@@ -221,22 +225,34 @@ class FederatedDevice : public Application
 
   protected:
     void DoDispose() override;
-
-  private:
+    // A child may stop the application and start it again, as a model of churn does.
     void StartApplication() override;
     void StopApplication() override;
 
+  private:
     /**
      * @param bits Resolution of an update, b.
      * @return how it is prepared.
      */
     UpdateSettings GetSettings(unsigned bits) const;
 
+    /** The configuration that an update is encoded with, and what is claimed about it then. */
+    struct Encoding;
+
     /**
-     * @param bits Resolution of an update, b.
+     * @param settings How an update is prepared.
      * @return its privacy cost.
      */
-    federated::PrivacyExpense GetExpense(unsigned bits) const;
+    federated::PrivacyExpense GetExpense(const UpdateSettings& settings) const;
+
+    /** @return the largest epsilon that the device may spend. */
+    federated::PrivacyLimit GetLimit() const;
+
+    /** Decline the grant: answering it would exceed the privacy budget. */
+    void Decline();
+
+    /** The first fragment is about to be sent: enter the update into the ledger. */
+    void SpendPrivacy();
 
     /** @param delta Of the ledger. */
     void SetPrivacyDelta(double delta);
@@ -324,6 +340,7 @@ class FederatedDevice : public Application
     IncompletePolicy m_incomplete; //!< What to do without a complete model.
     double m_budget;               //!< Largest epsilon; 0: any.
     PrivacyEpsilon m_budgetOf;     //!< Which epsilon that is.
+    double m_delta;                //!< delta of the ledger.
     Ptr<RandomVariableStream> m_timePerSample; //!< Seconds of training for one sample.
     Time m_repairDelay;                        //!< Time before missing fragments are requested.
     Time m_controlTimeout;                     //!< Time before a control message is repeated.
@@ -332,15 +349,15 @@ class FederatedDevice : public Application
     bool m_leaveOnStop;                        //!< Whether it tells the center that it stops.
 
     // State
-    Ptr<UniformRandomVariable> m_jitter; //!< Spreads delays.
-    std::function<double()> m_battery;   //!< Level of the battery; may be empty.
-    std::vector<float> m_previous;       //!< The last model, if it is to be kept.
-    uint32_t m_lastStream = 0;           //!< Number of the random streams of the last update.
-    EventId m_giveUpEvent;               //!< Gives up on the model.
-    std::unique_ptr<federated::CenterLink> m_link;              //!< Speaks to the center.
-    std::unique_ptr<federated::ControlRetry> m_repair;          //!< Asks for missing fragments.
-    std::unique_ptr<federated::UpdateSender> m_sender;          //!< Sends the update.
-    std::unique_ptr<federated::PrivacyAccountant> m_accountant; //!< Keeps the ledger.
+    Ptr<UniformRandomVariable> m_jitter;                 //!< Spreads delays.
+    std::function<double()> m_battery;                   //!< Level of the battery; may be empty.
+    std::vector<float> m_previous;                       //!< The last model, if it is to be kept.
+    EventId m_giveUpEvent;                               //!< Gives up on the model.
+    std::unique_ptr<federated::CenterLink> m_link;       //!< Speaks to the center.
+    std::unique_ptr<federated::ControlRetry> m_repair;   //!< Asks for missing fragments.
+    std::unique_ptr<federated::UpdateSender> m_sender;   //!< Sends the update.
+    std::shared_ptr<federated::DeviceAccount> m_account; //!< Ledger and streams of its identity.
+    std::unique_ptr<Encoding> m_encoding;                //!< Of the update of the session.
     bool m_isTrainingLocal = true; //!< Whether the device trains on its own samples.
     std::unique_ptr<federated::DeviceTraining> m_training; //!< Does the training.
     std::unique_ptr<federated::DeviceSession> m_session;   //!< The current round, if the device

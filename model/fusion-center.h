@@ -183,10 +183,11 @@ class FusionCenter : public Application
 
   protected:
     void DoDispose() override;
-
-  private:
+    // A child may stop the application and start it again, as a model of churn does.
     void StartApplication() override;
     void StopApplication() override;
+
+  private:
 
     /** Stop everything, without a message. */
     void Halt();

@@ -9,6 +9,7 @@
 
 #include "ns3/double.h"
 #include "ns3/federated-number.h"
+#include "ns3/privacy-conversion.h"
 #include "ns3/randomized-response-quantizer.h"
 
 #include <gtest/gtest.h>
@@ -208,7 +209,8 @@ TEST_F(FederatedTraceWriters, TellTheLargestEpsilonsAndWhoDeclined)
     for (uint32_t round = 1; round <= 2; ++round)
     {
         const auto& row = table[round - 1];
-        const double zcdp = PrivacyLedger::ToEpsilon(round * update * 0.01 / 2, 1e-5);
+        const double zcdp =
+            PrivacyConversion::ResponsesToEpsilon(round * update / 0.01, 0.01, 1e-5);
         // Device 1 uses all of its samples, but declines in round 2.
         const double sampled = std::max(update, round * PrivacyLedger::Amplify(update, 0.25));
         EXPECT_NEAR(std::stod(row.at("true_epsilon")), round * update, 1e-8);

@@ -89,7 +89,7 @@ RunByHand(LearningTask& task,
             update->settings.quantizer = &quantizer;
             update->settings.bits = device % 2 == 0 ? 2 : 4;
             update->device = device;
-            update->round = round;
+            update->serial = round;
             update->model = model;
             task.Wait(task.Begin(update));
             EXPECT_TRUE(update->valid);

@@ -72,7 +72,7 @@ class LearningTaskTest : public testing::Test
         update->settings.quantizer = PeekPointer(m_quantizer);
         update->settings.bits = 4;
         update->device = device;
-        update->round = round;
+        update->serial = round;
         task->Initialize(update->model);
         return update;
     }
@@ -289,7 +289,7 @@ TEST_F(LearningTaskTest, ThreadsAndOrderChangeNoByte)
         {
             task->Wait(tickets[k]);
             EXPECT_TRUE(std::isnan(updates[k]->distortion)) << "not wanted";
-            payloads[5 * updates[k]->round + updates[k]->device] = updates[k]->payload;
+            payloads[5 * updates[k]->serial + updates[k]->device] = updates[k]->payload;
         }
         if (reference.empty())
         {
@@ -327,9 +327,9 @@ TEST_F(LearningTaskTest, TrainingLearns)
     auto update = MakeUpdate(task);
     update->settings.quantizer = PeekPointer(quantizer);
     const auto before = task->EvaluateTrain(update->model.data());
-    for (update->round = 0; update->round < 200; ++update->round)
+    for (update->serial = 0; update->serial < 200; ++update->serial)
     {
-        update->device = update->round % 5;
+        update->device = update->serial % 5;
         task->Wait(task->Begin(update));
         ASSERT_TRUE(update->valid);
         for (std::size_t i = 0; i < update->model.size(); ++i)

@@ -11,6 +11,7 @@
 #include "ns3/fixed-interval.h"
 #include "ns3/gaussian-quantizer.h"
 #include "ns3/max-abs-interval.h"
+#include "ns3/privacy-conversion.h"
 #include "ns3/randomized-response-quantizer.h"
 
 #include <gtest/gtest.h>
@@ -66,9 +67,9 @@ TEST(PrivacyLedgers, AddUpTrueEpsilonsOfCoordinates)
     }
     EXPECT_EQ(ledger.GetAnswers(), 5U);
     EXPECT_NEAR(ledger.GetEpsilon(EPSILON_BASIC), 25, 1e-12);
-    EXPECT_NEAR(ledger.GetRho(), 0.125, 1e-15); // 5 * 500 * 0.01^2 / 2
-    // 0.125 + 2 sqrt(0.125 ln 1e5), from 40-digit arithmetic
-    EXPECT_NEAR(ledger.GetEpsilon(EPSILON_ZCDP), 2.5242629560940406, 1e-12);
+    EXPECT_NEAR(ledger.GetRho(), 25 * std::tanh(0.005), 1e-15);
+    // The exact composition of 2500 answers with 0.01 each, from 60-digit arithmetic
+    EXPECT_NEAR(ledger.GetEpsilon(EPSILON_ZCDP), 1.9921146585223958, 1e-8);
     EXPECT_NEAR(ledger.GetEpsilon(EPSILON_SAME_CELL), 25, 1e-12)
         << "what holds for all values holds for those of one cell";
     // 5 ln(1 + (e^5 - 1)/4)
@@ -81,13 +82,72 @@ TEST(PrivacyLedgers, CountAnUpdateAsOneCoordinate)
     ledger.Enter(MakeClaim(PrivacyClaim::TRUE_EPSILON, PrivacyClaim::UPDATE, 3), 500, 1);
     EXPECT_EQ(ledger.GetEpsilon(EPSILON_BASIC), 3);
     EXPECT_EQ(ledger.GetEpsilon(EPSILON_SAMPLED), 3) << "all samples are used";
-    EXPECT_EQ(ledger.GetRho(), 4.5);
+    EXPECT_DOUBLE_EQ(ledger.GetRho(), 3 * std::tanh(1.5));
+    EXPECT_LT(ledger.GetEpsilon(EPSILON_ZCDP), 3) << "delta helps a little";
+    EXPECT_GT(ledger.GetEpsilon(EPSILON_ZCDP), 2.999);
     // k parts with epsilon/k each have a smaller rho, if the claim says so.
     PrivacyClaim claim = MakeClaim(PrivacyClaim::TRUE_EPSILON, PrivacyClaim::UPDATE, 3);
     claim.rho = 3 * (1.0 / 2);
     ledger.Enter(claim, 500, 1);
     EXPECT_EQ(ledger.GetEpsilon(EPSILON_BASIC), 6);
-    EXPECT_EQ(ledger.GetRho(), 6);
+    EXPECT_DOUBLE_EQ(ledger.GetRho(), 3 * std::tanh(1.5) + 1.5);
+}
+
+TEST(PrivacyLedgers, ChargeTheRhoOfAClippedUpdateIfItIsLess)
+{
+    PrivacyClaim claim = MakeTrue(0.2);
+    claim.updateRho = 0.5;
+    claim.tightRho = 0.4; // is never charged
+    PrivacyLedger ledger;
+    ledger.Enter(claim, 500, 1);
+    EXPECT_EQ(ledger.GetRho(), 0.5) << "its coordinates would be charged 9.97";
+    EXPECT_DOUBLE_EQ(ledger.GetEpsilon(EPSILON_BASIC), 100);
+    EXPECT_NEAR(ledger.GetEpsilon(EPSILON_ZCDP), 4.728387, 1e-6) << "as rho of zCDP";
+    ledger.Enter(claim, 2, 1);
+    EXPECT_DOUBLE_EQ(ledger.GetRho(), 0.5 + 0.4 * std::tanh(0.1));
+}
+
+TEST(PrivacyLedgers, TellTheLeastOfAllValidAccounts)
+{
+    // 176 holds by basic composition where rho = epsilon^2/2 gives 881; the pure one stays pure.
+    PrivacyLedger few;
+    for (int i = 0; i < 22; ++i)
+    {
+        few.Enter(MakeClaim(PrivacyClaim::TRUE_EPSILON, PrivacyClaim::UPDATE, 8), 4, 1);
+    }
+    EXPECT_DOUBLE_EQ(few.GetEpsilon(EPSILON_BASIC), 176);
+    EXPECT_LE(few.GetEpsilon(EPSILON_ZCDP), 176);
+    EXPECT_GT(PrivacyConversion::ZcdpToEpsilon(22 * 32.0, 1e-5), 880);
+    // Different losses are no binomial; their Renyi divergences are added up order by order.
+    PrivacyLedger mixed;
+    mixed.Enter(MakeTrue(0.1), 100, 1);
+    mixed.Enter(MakeTrue(0.05), 100, 1);
+    const double zcdp = PrivacyConversion::ZcdpToEpsilon(mixed.GetRho(), 1e-5);
+    EXPECT_LT(mixed.GetEpsilon(EPSILON_ZCDP), zcdp);
+    EXPECT_GT(mixed.GetEpsilon(EPSILON_ZCDP),
+              PrivacyConversion::ResponsesToEpsilon(100, 0.1, 1e-5));
+    EXPECT_LT(mixed.GetEpsilon(EPSILON_ZCDP),
+              PrivacyConversion::RenyiToEpsilon(
+                  [](double alpha) { return 200 * PrivacyConversion::ResponseToRenyi(0.1, alpha); },
+                  1,
+                  1e-5));
+    // A smaller delta takes effect at once.
+    mixed.SetDelta(1e-9);
+    EXPECT_GT(mixed.GetEpsilon(EPSILON_ZCDP), zcdp);
+}
+
+TEST(PrivacyLedgers, StayValidWithMoreCostsThanTheyKeepApart)
+{
+    PrivacyLedger ledger;
+    double rho = 0;
+    for (int i = 1; i <= 100; ++i)
+    {
+        ledger.Enter(MakeTrue(0.001 * i), 10, 1);
+        rho += 10 * PrivacyConversion::EpsilonToRho(0.001 * i);
+    }
+    EXPECT_NEAR(ledger.GetRho(), rho, 1e-12);
+    EXPECT_LE(ledger.GetEpsilon(EPSILON_ZCDP), PrivacyConversion::ZcdpToEpsilon(rho, 1e-5));
+    EXPECT_GT(ledger.GetEpsilon(EPSILON_ZCDP), PrivacyConversion::ZcdpToEpsilon(rho, 1e-5) * 0.98);
 }
 
 TEST(PrivacyLedgers, AddUpDifferentClaimsOfADevice)
@@ -96,10 +156,12 @@ TEST(PrivacyLedgers, AddUpDifferentClaimsOfADevice)
     ledger.Enter(MakeTrue(0.5), 4, 1);
     ledger.Enter(MakeClaim(PrivacyClaim::TRUE_EPSILON, PrivacyClaim::UPDATE, 3), 4, 1);
     EXPECT_EQ(ledger.GetEpsilon(EPSILON_BASIC), 5);
-    EXPECT_EQ(ledger.GetRho(), 0.5 + 4.5);
+    const double pure = 2 * std::tanh(0.25) + 3 * std::tanh(1.5);
+    EXPECT_DOUBLE_EQ(ledger.GetRho(), pure);
     // Gaussian noise has a rho, but no epsilon without delta.
     ledger.Enter(MakeClaim(PrivacyClaim::ZCDP, PrivacyClaim::UPDATE, 2), 4, 1);
-    EXPECT_EQ(ledger.GetRho(), 7);
+    EXPECT_DOUBLE_EQ(ledger.GetRho(), pure + 2);
+    EXPECT_TRUE(std::isfinite(ledger.GetEpsilon(EPSILON_ZCDP)));
     EXPECT_EQ(ledger.GetEpsilon(EPSILON_BASIC), UNBOUNDED);
     EXPECT_EQ(ledger.GetEpsilon(EPSILON_SAMPLED), UNBOUNDED);
     EXPECT_EQ(ledger.GetEpsilon(EPSILON_SAME_CELL), UNBOUNDED);
@@ -121,23 +183,6 @@ TEST(PrivacyLedgers, NeverTakeASameCellEpsilonForATrueOne)
     {
         EXPECT_EQ(ledger.GetEpsilon(which), UNBOUNDED) << GetPrivacyEpsilonName(which);
     }
-}
-
-TEST(PrivacyLedgers, TurnRhoIntoEpsilonAndBack)
-{
-    for (const double delta : {1e-300, 1e-5, 0.5})
-    {
-        for (double epsilon = 1e-9; epsilon < 1e9; epsilon *= 7)
-        {
-            const double rho = PrivacyLedger::ToRho(epsilon, delta);
-            EXPECT_NEAR(PrivacyLedger::ToEpsilon(rho, delta) / epsilon, 1, 1e-12);
-        }
-    }
-    EXPECT_EQ(PrivacyLedger::ToEpsilon(0, 1e-5), 0);
-    EXPECT_EQ(PrivacyLedger::ToRho(0, 1e-5), 0);
-    // (sqrt(1 + ln 1e5) - sqrt(ln 1e5))^2, from 40-digit arithmetic
-    EXPECT_NEAR(PrivacyLedger::ToRho(1, 1e-5), 0.020819938339535461, 1e-16);
-    EXPECT_EQ(PrivacyLedger::ToEpsilon(UNBOUNDED, 1e-5), UNBOUNDED);
 }
 
 TEST(PrivacyLedgers, AmplifyWithoutOverflowOrCancellation)
@@ -176,8 +221,9 @@ TEST(PrivacyLedgers, HoldEveryEpsilonThatMakesSense)
         }
         const double basic = rounds * 159010.0 * epsilon;
         EXPECT_NEAR(ledger.GetEpsilon(EPSILON_BASIC) / basic, 1, 1e-12);
-        EXPECT_NEAR(ledger.GetRho() / (basic * epsilon / 2), 1, 1e-12);
-        EXPECT_TRUE(std::isfinite(ledger.GetEpsilon(EPSILON_ZCDP)));
+        EXPECT_NEAR(ledger.GetRho() / (basic * std::tanh(epsilon / 2)), 1, 1e-12);
+        EXPECT_LE(ledger.GetEpsilon(EPSILON_ZCDP), basic);
+        EXPECT_GT(ledger.GetEpsilon(EPSILON_ZCDP), 0);
         EXPECT_LT(ledger.GetEpsilon(EPSILON_SAMPLED), basic);
     }
 }
@@ -334,7 +380,7 @@ TEST_F(PrivateFederation, ABudgetForFiveRoundsIsSpentInFiveThenTheDeviceDeclines
 {
     Build(2);
     const double update = static_cast<double>(task->GetDimension()) * EPSILON;
-    const double zcdp = PrivacyLedger::ToEpsilon(5 * update * EPSILON / 2, 1e-5);
+    const double zcdp = PrivacyConversion::ResponsesToEpsilon(5 * update / EPSILON, EPSILON, 1e-5);
     for (const auto& [budgetOf, five] : {std::pair<const char*, double>{"basic", 5 * update},
                                          {"zcdp", zcdp},
                                          {"same-cell", 5 * update}})
@@ -392,7 +438,7 @@ TEST_F(PrivateFederation, TheLedgerTellsWhatEachAnswerCosts)
         const double epsilon = dimension * EPSILON;
         const uint32_t answers = ledger.GetAnswers();
         EXPECT_NEAR(ledger.GetEpsilon(EPSILON_BASIC), answers * epsilon, 1e-9);
-        EXPECT_NEAR(ledger.GetRho(), answers * epsilon * EPSILON / 2, 1e-12);
+        EXPECT_NEAR(ledger.GetRho(), answers * epsilon * std::tanh(EPSILON / 2), 1e-12);
         EXPECT_NEAR(ledger.GetEpsilon(EPSILON_SAMPLED),
                     answers * (device == 0 ? PrivacyLedger::Amplify(epsilon, 0.25) : epsilon),
                     1e-9)

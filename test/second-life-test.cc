@@ -27,10 +27,10 @@ namespace
 class RestartedCenter : public FusionCenter
 {
   public:
-    /** Schedule start and stop again, as Application does it once. */
+    /** Start again, as Application lets it start once. */
     void StartAgain()
     {
-        Application::DoInitialize();
+        StartApplication();
     }
 };
 

@@ -575,7 +575,7 @@ TEST(RandomCoordinatesQuantizer, ClaimsATrueEpsilonForTheWholeUpdate)
     EXPECT_EQ(claim.scope, PrivacyClaim::UPDATE);
     EXPECT_LE(claim.epsilon, 8);
     EXPECT_NEAR(claim.epsilon, 8, 1e-6);
-    EXPECT_NEAR(claim.rho, 4, 1e-6) << "8 answers with 1/2 each";
+    EXPECT_NEAR(claim.rho, 8 * std::tanh(0.5), 1e-6) << "8 answers with rho of 1 each";
     context.intervalIsPublic = false;
     EXPECT_EQ(quantizer->GetPrivacyClaim(context).kind, PrivacyClaim::NONE);
 }

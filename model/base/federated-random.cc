@@ -39,14 +39,18 @@ QuarterRound(Lanes& a, Lanes& b, Lanes& c, Lanes& d)
 
 } // namespace
 
-FederatedRandom::FederatedRandom(uint64_t seed, Purpose purpose, uint32_t device, uint32_t round)
+FederatedRandom::FederatedRandom(uint64_t seed,
+                                 Purpose purpose,
+                                 uint32_t device,
+                                 uint64_t round,
+                                 uint32_t federation)
     : m_key{static_cast<uint32_t>(seed),
             static_cast<uint32_t>(seed >> 32),
             purpose,
             device,
-            round,
-            0,
-            0,
+            static_cast<uint32_t>(round),
+            static_cast<uint32_t>(round >> 32),
+            federation,
             0}
 {
 }

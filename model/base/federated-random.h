@@ -18,7 +18,7 @@ namespace ns3
  * @brief A counter-based random stream for one purpose of one device in one round.
  *
  * The words are the key stream of ChaCha with 8 rounds (D. J. Bernstein, 2008) under the key
- * (seed, device, round, purpose): two streams whose keys differ are independent for every practical
+ * (seed, purpose, device, round, federation): two streams whose keys differ are independent for every practical
  * purpose, no state is shared, and a stream can be created anywhere (a worker thread, another
  * process) from its key. The seed is drawn from an ns-3 random stream, so that it depends on
  * RngSeedManager.
@@ -48,12 +48,14 @@ class FederatedRandom
      * @param seed Drawn from an ns-3 random stream.
      * @param purpose What the stream is for.
      * @param device Device identifier, 0 where there is none.
-     * @param round Round number, 0 where there is none.
+     * @param round Number of the round or of the update, 0 where there is none.
+     * @param federation Number of the federation in the simulation, 0 where it does not matter.
      */
     explicit FederatedRandom(uint64_t seed,
                              Purpose purpose = GENERAL,
                              uint32_t device = 0,
-                             uint32_t round = 0);
+                             uint64_t round = 0,
+                             uint32_t federation = 0);
 
     /**
      * The key stream of RFC 8439 with 8 rounds instead of 20, for encryption. It counts blocks in

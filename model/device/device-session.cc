@@ -5,6 +5,7 @@
 #include "ns3/bit-packer.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace ns3::federated
 {
@@ -98,6 +99,7 @@ DeviceSession::StartWaiting(std::size_t room, const Time& start)
     {
         m_update->intervals.clear();
     }
+    m_terms.wireBits = m_update->wireBits; // the quantizer may be another one since the grant
     m_fragments = PlanFragments(m_terms.dimension, m_terms.wireBits, m_update->intervals, room);
     m_sent = {m_terms.round,
               m_terms.device,
@@ -123,10 +125,10 @@ DeviceSession::NextFragment(FederatedHeader& header)
     const Fragment& fragment = m_fragments[m_next];
     header.type = FederatedHeader::UPDATE;
     header.round = m_terms.round;
-    if (m_update->settings.reportDistortion)
-    {
-        header.distortion = static_cast<float>(m_update->distortion);
-    }
+    // Set in any case: the header is used again, and must not repeat that of an earlier update.
+    header.distortion = m_update->settings.reportDistortion
+                            ? static_cast<float>(m_update->distortion)
+                            : std::numeric_limits<float>::quiet_NaN();
     FillFragment(
         fragment, m_next, m_fragments.size(), m_terms.wireBits, m_update->intervals, header);
     ++m_next;

@@ -31,7 +31,7 @@ struct PrivacyLimit
 class PrivacyAccountant
 {
   public:
-    /** @return the ledger, which includes the time before a restart of the device. */
+    /** @return the ledger. */
     const PrivacyLedger& GetLedger() const
     {
         return m_ledger;

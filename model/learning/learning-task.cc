@@ -417,8 +417,9 @@ LearningTask::Compute(LocalUpdate& update, Worker& worker)
 {
     const federated::CpuTime::Span span(m_trainingTime);
     const std::vector<uint32_t>& samples = m_parts[update.device];
-    FederatedRandom batches(m_seed, FederatedRandom::BATCHES, update.device, update.round);
-    FederatedRandom coins(m_seed, FederatedRandom::QUANTIZE, update.device, update.round);
+    FederatedRandom batches(m_seed, FederatedRandom::BATCHES, update.device, update.serial);
+    FederatedRandom coins(
+        m_seed, FederatedRandom::QUANTIZE, update.device, update.serial, update.federation);
 
     worker.values = update.model;
     update.loss = worker.trainer.Train(*m_data.train,

@@ -27,7 +27,9 @@ struct LocalUpdate : PreparedUpdate
     TrainingPlan training;    //!< Steps, batch size and learning rate.
     UpdateSettings settings;  //!< How the update becomes a payload.
     uint32_t device = 0;      //!< Device, numbered as in the split.
-    uint32_t round = 0;       //!< Round; names the random streams.
+    uint64_t serial = 0;      //!< Number of the update; names the random streams of the device.
+    uint32_t federation = 0;  //!< Number of the federation. No two updates of a simulation have the
+                              //!< same federation, device and serial: they would share coins.
     std::vector<float> model; //!< w^t, d coordinates; left unchanged.
 
     // Output

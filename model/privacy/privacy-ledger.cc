@@ -2,13 +2,23 @@
 
 #include "privacy-ledger.h"
 
+#include "privacy-conversion.h"
+
 #include "ns3/abort.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace ns3
 {
+
+namespace
+{
+
+constexpr double UNBOUNDED = std::numeric_limits<double>::infinity();
+
+} // namespace
 
 const char*
 GetPrivacyEpsilonName(PrivacyEpsilon epsilon)
@@ -38,6 +48,7 @@ PrivacyLedger::SetDelta(double delta)
     NS_ABORT_MSG_UNLESS(delta > 0 && delta < 1,
                         "PrivacyLedger: delta is " << delta << ", not between 0 and 1");
     m_delta = delta;
+    m_approximate = ComputeApproximate();
 }
 
 double
@@ -49,7 +60,6 @@ PrivacyLedger::GetDelta() const
 void
 PrivacyLedger::Enter(const PrivacyClaim& claim, std::size_t dimension, double samplingRate)
 {
-    constexpr double UNBOUNDED = std::numeric_limits<double>::infinity();
     const double count =
         claim.scope == PrivacyClaim::COORDINATE ? static_cast<double>(dimension) : 1;
     const bool isTrue = claim.kind == PrivacyClaim::TRUE_EPSILON;
@@ -57,9 +67,79 @@ PrivacyLedger::Enter(const PrivacyClaim& claim, std::size_t dimension, double sa
     ++m_answers;
     m_basic += isTrue ? epsilon : UNBOUNDED;
     m_sampled += isTrue ? Amplify(epsilon, samplingRate) : UNBOUNDED;
-    const bool hasRho = claim.kind == PrivacyClaim::ZCDP || (isTrue && claim.rho > 0);
-    m_rho += hasRho ? count * claim.rho : isTrue ? epsilon * claim.epsilon / 2 : UNBOUNDED;
     m_sameCell += isTrue || claim.kind == PrivacyClaim::SAME_CELL ? epsilon : UNBOUNDED;
+    double rho = claim.kind == PrivacyClaim::ZCDP ? count * claim.rho : UNBOUNDED;
+    if (isTrue)
+    {
+        rho = count * (claim.rho > 0 ? claim.rho : PrivacyConversion::EpsilonToRho(claim.epsilon));
+        rho = claim.updateRho > 0 ? std::min(rho, claim.updateRho) : rho;
+    }
+    m_rho += rho;
+    AddCost({isTrue ? claim.epsilon : UNBOUNDED, count, rho, 1});
+    m_approximate = ComputeApproximate();
+}
+
+void
+PrivacyLedger::AddCost(const Cost& cost)
+{
+    constexpr std::size_t ROOM = 16; // updates of a device hardly ever have so many costs
+    const auto same = std::find_if(m_costs.begin(),
+                                   m_costs.end(),
+                                   [&cost](const Cost& other) {
+                                       return other.epsilon == cost.epsilon &&
+                                              other.steps == cost.steps && other.rho == cost.rho;
+                                   });
+    if (same != m_costs.end())
+    {
+        same->updates += cost.updates;
+    }
+    else if (m_costs.size() < ROOM)
+    {
+        m_costs.push_back(cost);
+    }
+    else
+    {
+        m_otherRho += cost.rho * cost.updates;
+    }
+}
+
+double
+PrivacyLedger::ComputeApproximate() const
+{
+    if (std::isinf(m_rho) || !(m_rho > 0))
+    {
+        return std::min(m_basic, m_rho);
+    }
+    const auto curve = [this](double alpha)
+    {
+        double divergence = m_otherRho * alpha;
+        for (const Cost& cost : m_costs)
+        {
+            // Both bound the divergence of an update.
+            double least = cost.rho * alpha;
+            if (std::isfinite(cost.epsilon))
+            {
+                least = std::min(
+                    least, cost.steps * PrivacyConversion::ResponseToRenyi(cost.epsilon, alpha));
+            }
+            divergence += cost.updates * least;
+        }
+        return divergence;
+    };
+    double epsilon = std::min(m_basic, PrivacyConversion::RenyiToEpsilon(curve, m_rho, m_delta));
+    double steps = 0;
+    bool isHomogeneous = std::isfinite(m_basic) && m_otherRho == 0;
+    for (const Cost& cost : m_costs)
+    {
+        isHomogeneous = isHomogeneous && cost.epsilon == m_costs[0].epsilon;
+        steps += cost.steps * cost.updates;
+    }
+    if (isHomogeneous)
+    {
+        epsilon = std::min(
+            epsilon, PrivacyConversion::ResponsesToEpsilon(steps, m_costs[0].epsilon, m_delta));
+    }
+    return epsilon;
 }
 
 uint32_t
@@ -76,35 +156,19 @@ PrivacyLedger::GetEpsilon(PrivacyEpsilon which) const
     case EPSILON_BASIC:
         return m_basic;
     case EPSILON_ZCDP:
-        return ToEpsilon(m_rho, m_delta);
+        return m_approximate;
     case EPSILON_SAME_CELL:
         return m_sameCell;
     case EPSILON_SAMPLED:
         return m_sampled;
     }
-    return std::numeric_limits<double>::infinity();
+    return UNBOUNDED;
 }
 
 double
 PrivacyLedger::GetRho() const
 {
     return m_rho;
-}
-
-double
-PrivacyLedger::ToEpsilon(double rho, double delta)
-{
-    // Two roots: their product may be beyond the largest double while rho is not.
-    return rho + 2 * std::sqrt(rho) * std::sqrt(-std::log(delta));
-}
-
-double
-PrivacyLedger::ToRho(double epsilon, double delta)
-{
-    // sqrt(rho) = sqrt(l + epsilon) - sqrt(l), l = ln(1/delta), written without a difference.
-    const double length = -std::log(delta);
-    const double root = epsilon / (std::sqrt(length + epsilon) + std::sqrt(length));
-    return root * root;
 }
 
 double

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace ns3
 {
@@ -18,7 +19,7 @@ namespace ns3
 enum PrivacyEpsilon
 {
     EPSILON_BASIC,     //!< Differential privacy, epsilons added up.
-    EPSILON_ZCDP,      //!< (epsilon, delta)-differential privacy, by zCDP.
+    EPSILON_ZCDP,      //!< (epsilon, delta)-differential privacy, the least that is known.
     EPSILON_SAME_CELL, //!< For values of one cell only: no differential privacy.
     EPSILON_SAMPLED,   //!< As EPSILON_BASIC, for one sample of those from which batches are drawn.
 };
@@ -40,11 +41,15 @@ const char* GetPrivacyEpsilonName(PrivacyEpsilon epsilon);
  * update is neither spent nor credited; sending the same bytes again costs nothing.
  *
  * An update of k coordinates with a true epsilon each costs k epsilon (basic composition), and
- * rho = k epsilon^2/2 of zero-concentrated differential privacy (M. Bun and T. Steinke, 2016), of
- * which epsilon(delta) = rho + 2 sqrt(rho ln(1/delta)). A claim for a whole update counts as k = 1,
- * with the rho that it names, if it names one.
+ * rho = k epsilon tanh(epsilon/2) of zero-concentrated differential privacy (M. Bun and T. Steinke,
+ * 2016), or the rho of a whole update that the claim names, if that is less. A claim for a whole
+ * update counts as k = 1, with the rho that it names, if it names one.
  * Costs of updates add up. An epsilon is infinite as soon as one update was sent without a claim
  * for it.
+ *
+ * EPSILON_ZCDP is the least of three valid accounts: the Renyi divergences of all updates, added up
+ * and converted by the best order; the pure epsilon of basic composition; and, where all losses are
+ * equal, their exact composition (PrivacyConversion). The other epsilons need no delta.
  *
  * If an update is made from a random fraction q of the samples, an epsilon of the update is
  * ln(1 + q(e^epsilon - 1)) for one sample (EPSILON_SAMPLED), as long as no observer sees which
@@ -83,20 +88,6 @@ class PrivacyLedger
     double GetRho() const;
 
     /**
-     * @param rho Of zero-concentrated differential privacy.
-     * @param delta Above 0 and below 1.
-     * @return epsilon of (epsilon, delta)-differential privacy.
-     */
-    static double ToEpsilon(double rho, double delta);
-
-    /**
-     * @param epsilon Of (epsilon, delta)-differential privacy, at least 0.
-     * @param delta Above 0 and below 1.
-     * @return the largest rho that gives it.
-     */
-    static double ToRho(double epsilon, double delta);
-
-    /**
      * @param epsilon Privacy loss of what is made from a random part of all samples, at least 0.
      * @param samplingRate The fraction q of all samples, drawn without replacement.
      * @return the privacy loss for one sample.
@@ -104,12 +95,33 @@ class PrivacyLedger
     static double Amplify(double epsilon, double samplingRate);
 
   private:
-    double m_delta;         //!< Of EPSILON_ZCDP.
-    uint32_t m_answers = 0; //!< Updates that were entered.
-    double m_basic = 0;     //!< Sum of true epsilons.
-    double m_rho = 0;       //!< Sum of rhos.
-    double m_sameCell = 0;  //!< Sum of epsilons for values of one cell.
-    double m_sampled = 0;   //!< Sum of true epsilons for one sample.
+    /** Updates with one cost. */
+    struct Cost
+    {
+        double epsilon; //!< Privacy loss of a step; infinite: it has none.
+        double steps;   //!< Steps of an update.
+        double rho;     //!< Of an update.
+        double updates; //!< How many there were.
+    };
+
+    /**
+     * Add an update to those of equal cost.
+     * @param cost Its cost.
+     */
+    void AddCost(const Cost& cost);
+
+    /** @return the least known epsilon of (epsilon, delta)-differential privacy. */
+    double ComputeApproximate() const;
+
+    double m_delta;            //!< Of EPSILON_ZCDP.
+    uint32_t m_answers = 0;    //!< Updates that were entered.
+    double m_basic = 0;        //!< Sum of true epsilons.
+    double m_rho = 0;          //!< Sum of rhos.
+    double m_approximate = 0;  //!< EPSILON_ZCDP.
+    double m_sameCell = 0;     //!< Sum of epsilons for values of one cell.
+    double m_sampled = 0;      //!< Sum of true epsilons for one sample.
+    std::vector<Cost> m_costs; //!< What was entered; no two with equal costs of an update.
+    double m_otherRho = 0;     //!< Sum of rhos that are not in m_costs, which has no more room.
 };
 
 } // namespace ns3

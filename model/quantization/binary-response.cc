@@ -5,6 +5,8 @@
 #include "ns3/abort.h"
 #include "ns3/federated-number.h"
 
+#include <cmath>
+
 namespace ns3::federated
 {
 
@@ -64,6 +66,25 @@ double
 BinaryResponse::GetContrast() const
 {
     return 2 * m_coin.GetProbability() - 1;
+}
+
+BinaryResponse::UpdateRho
+BinaryResponse::GetUpdateRho(double clipBound, double halfWidth, std::size_t dimension) const
+{
+    const double bound = clipBound * (1 + 1e-12); // positions are rounded
+    const double reach = std::min(halfWidth, bound);
+    const double contrast = GetContrast() * reach / halfWidth; // t
+    const double ratio = bound / reach;
+    const double count =
+        dimension > 0 ? std::min(static_cast<double>(dimension), ratio * ratio) : ratio * ratio;
+    const double loss = 2 * std::atanh(contrast);
+    UpdateRho rho;
+    rho.proven = count * loss * loss / 2;
+    if (2 * contrast * contrast <= 1)
+    {
+        rho.tight = count * loss * std::tanh(loss / 2);
+    }
+    return rho;
 }
 
 double

@@ -7,6 +7,7 @@
 #include "privacy-coin.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -34,6 +35,11 @@ class BinaryResponse
      */
     static double GetPosition(float value, const LevelGrid& grid)
     {
+        if (grid.low == -grid.high && grid.inverseStep > 0)
+        {
+            // Exact but for a relative rounding: GetUpdateRho() counts on it for values close to 0.
+            return std::clamp(double{value} / double{grid.high}, -1.0, 1.0);
+        }
         double fraction;
         const int32_t cell = grid.Locate(value, fraction);
         return std::clamp(2 * (cell + fraction) / grid.top - 1, -1.0, 1.0);
@@ -73,6 +79,31 @@ class BinaryResponse
     {
         return FAIR + static_cast<uint32_t>(static_cast<int32_t>(m_span * position));
     }
+
+    /** rho of the bits of a whole update. */
+    struct UpdateRho
+    {
+        double proven = 0; //!< Claimed.
+        double tight = 0;  //!< Less, but one inequality of its proof was only checked on a grid; 0
+                           //!< where it does not hold.
+    };
+
+    /**
+     * One bit of each coordinate of an update, whose l2 norm is at most C, on the interval [-A, A].
+     *
+     * With A' = min(A, C), t = tau A'/A and e = 2 atanh t any two updates have
+     * rho = min(d, (C/A')^2) e^2/2. Proof: a bit is 1 with probability (1+x)/2, |x| <= t, whose
+     * logit is 2 atanh x. Renyi divergences of bits with logits apart by h are at most
+     * alpha h^2/8, because the second derivative of ln(1+e^u) is at most 1/4. So two values have
+     * D_alpha/alpha <= (atanh x - atanh y)^2/2 <= atanh^2 x + atanh^2 y <= (atanh t/t)^2 (x^2+y^2),
+     * and the sum of x^2 over the coordinates is at most t^2 min(d, (C/A')^2). The same with
+     * e tanh(e/2) instead of e^2/2 is attained, so that it is the least, for t <= 1/sqrt(2).
+     * @param clipBound C, above 0.
+     * @param halfWidth A, above 0.
+     * @param dimension d; 0: unknown.
+     * @return rho of an update, as the bits are drawn.
+     */
+    UpdateRho GetUpdateRho(double clipBound, double halfWidth, std::size_t dimension) const;
 
     /**
      * @param chance Probability that a bit is sent at all, for which the unbiased decoder

@@ -238,7 +238,8 @@ RandomCoordinatesQuantizer::DoGetPrivacyClaim(const PrivacyContext&) const
         PrivacyClaim::UPDATE,
         m_coordinates * m_response.GetRealizedEpsilon(),
         "Randomized response on random coordinates of a public interval.");
-    claim.rho = claim.epsilon * m_response.GetRealizedEpsilon() / 2; // k answers compose
+    // k answers compose, each with rho = epsilon tanh(epsilon/2).
+    claim.rho = claim.epsilon * std::tanh(m_response.GetRealizedEpsilon() / 2);
     return claim;
 }
 

@@ -141,10 +141,19 @@ RandomizedResponseQuantizer::DoGetProbabilities(float value, const LevelGrid& gr
 }
 
 PrivacyClaim
-RandomizedResponseQuantizer::DoGetPrivacyClaim(const PrivacyContext&) const
+RandomizedResponseQuantizer::DoGetPrivacyClaim(const PrivacyContext& context) const
 {
-    return PrivacyClaim::TrueEpsilon(
+    PrivacyClaim claim = PrivacyClaim::TrueEpsilon(
         PrivacyClaim::COORDINATE, m_epsilon, "Randomized response on a public interval.");
+    if (context.clipNorm == CLIP_L2 && context.low == -context.high)
+    {
+        const auto rho =
+            m_response.GetUpdateRho(context.clipBound, context.high, context.dimension);
+        claim.updateRho = rho.proven;
+        claim.tightRho = rho.tight;
+        claim.reason = "Randomized response on a public interval, rho by the l2 clip.";
+    }
+    return claim;
 }
 
 } // namespace ns3

@@ -18,7 +18,8 @@ namespace ns3
  *
  * For the interval [m-A, m+A] the upper end is sent with probability (1 + tau (a-m)/A)/2,
  * tau = tanh(epsilon/2); on a public interval any two values have a privacy loss of at most
- * epsilon.
+ * epsilon. On an interval [-A, A], a whole update under an l2 clip has a rho of zero-concentrated
+ * differential privacy that does not grow with its dimension (BinaryResponse::GetUpdateRho).
  *
  * What the receiver takes the bit for is the decoder's choice: m +- G, where G is
  * - `bayes`: tau A/3, the mean of a value that is uniform in the interval, given the bit: the least
