@@ -80,6 +80,7 @@ set(federated_sources
     model/learning/simple-kernel.cc
     model/learning/simple-model.cc
     model/learning/worker-pool.cc
+    model/privacy/coin-audit.cc
     model/privacy/contact-sheet.cc
     model/privacy/cosine-inversion.cc
     model/privacy/dlg-inversion.cc
@@ -220,6 +221,7 @@ set(federated_headers
     model/learning/simple-model.h
     model/learning/softmax.h
     model/learning/worker-pool.h
+    model/privacy/coin-audit.h
     model/privacy/contact-sheet.h
     model/privacy/cosine-inversion.h
     model/privacy/dlg-inversion.h
@@ -275,6 +277,7 @@ set(federated_test_sources
     test/channel-federation-test.cc
     test/channel-test.cc
     test/cluster-sizes-test.cc
+    test/coins-test.cc
     test/control-retry-test.cc
     test/convergence-bound-test.cc
     test/convergence-lemmas-test.cc
