@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace ns3
 {
@@ -39,6 +40,53 @@ Larger(double a, double b)
                                             : std::max(a, b);
 }
 
+// The orders of Renyi divergences that are tried, less 1. Each of them is valid evidence.
+constexpr double LEAST_ORDER = 1e-4;
+constexpr double LARGEST_ORDER = 1e4;
+constexpr double ORDER_FACTOR = 1.2;
+
+/**
+ * Clopper and Pearson (1934): quantiles of beta distributions, half of alpha each.
+ * @return a lower bound of the probability of an event under one input, and an upper one under the
+ * other.
+ */
+std::pair<double, double>
+GetProbabilityBounds(uint64_t hits, uint64_t otherHits, uint64_t trials, double alpha)
+{
+    const auto n = static_cast<double>(trials);
+    const auto x = static_cast<double>(hits);
+    const auto y = static_cast<double>(otherHits);
+    return {hits == 0 ? 0 : boost::math::ibeta_inv(x, n - x + 1, alpha / 2),
+            otherHits == trials ? 1 : boost::math::ibetac_inv(y + 1, n - y, alpha / 2)};
+}
+
+/** @return the Renyi divergence of one distribution from another; infinite where the second has no
+    probability for what the first has. */
+double
+GetDivergence(const std::vector<double>& of, const std::vector<double>& against, double alpha)
+{
+    // ln of the sum of p^alpha q^(1-alpha), from the largest term on.
+    std::vector<double> terms;
+    for (std::size_t i = 0; i < of.size(); ++i)
+    {
+        if (of[i] > 0)
+        {
+            terms.push_back(alpha * std::log(of[i]) + (1 - alpha) * std::log(against[i]));
+        }
+    }
+    const double largest = *std::max_element(terms.begin(), terms.end());
+    if (largest == INFINITE)
+    {
+        return INFINITE;
+    }
+    double sum = 0;
+    for (double term : terms)
+    {
+        sum += std::exp(term - largest);
+    }
+    return (largest + std::log(sum)) / (alpha - 1);
+}
+
 } // namespace
 
 const char*
@@ -64,17 +112,25 @@ PrivacyAudit::PrivacyAudit(const Device& device)
 double
 PrivacyAudit::GetLowerBound(uint64_t hits, uint64_t otherHits, uint64_t trials, double alpha)
 {
-    if (hits == 0)
+    const auto [low, high] = GetProbabilityBounds(hits, otherHits, trials, alpha);
+    return low > 0 ? std::max(0.0, std::log(low / high)) : 0;
+}
+
+double
+PrivacyAudit::GetLowerRho(uint64_t hits, uint64_t otherHits, uint64_t trials, double alpha)
+{
+    const auto [low, high] = GetProbabilityBounds(hits, otherHits, trials, alpha);
+    if (!(low > high))
     {
         return 0;
     }
-    // Clopper and Pearson (1934): quantiles of beta distributions, half of alpha each.
-    const auto n = static_cast<double>(trials);
-    const auto x = static_cast<double>(hits);
-    const auto y = static_cast<double>(otherHits);
-    const double low = boost::math::ibeta_inv(x, n - x + 1, alpha / 2);
-    const double high = otherHits == trials ? 1 : boost::math::ibetac_inv(y + 1, n - y, alpha / 2);
-    return std::max(0.0, std::log(low / high));
+    double rho = 0;
+    for (double above = LEAST_ORDER; above < LARGEST_ORDER; above *= ORDER_FACTOR)
+    {
+        const double divergence = GetDivergence({1 - low, low}, {1 - high, high}, 1 + above);
+        rho = std::max(rho, divergence / (1 + above));
+    }
+    return rho;
 }
 
 PrivacyAudit::Prepared
@@ -159,6 +215,47 @@ PrivacyAudit::GetExactLoss(const Input& input, const Input& other) const
     return Larger(loss(a, b), loss(b, a));
 }
 
+double
+PrivacyAudit::GetExactRho(const Input& input, const Input& other) const
+{
+    const Prepared a = Prepare(input);
+    const Prepared b = Prepare(other);
+    if (a.header != b.header)
+    {
+        return INFINITE;
+    }
+    std::vector<std::pair<std::vector<double>, std::vector<double>>> coordinates;
+    for (const IntervalRange& range : a.update.intervals)
+    {
+        const LevelGrid grid(range.low, range.high, m_device.bits, a.clipped.size());
+        for (std::size_t i = range.begin; i < range.end; ++i)
+        {
+            if (a.clipped[i] != b.clipped[i])
+            {
+                coordinates.emplace_back(m_device.quantizer->GetProbabilities(a.clipped[i], grid),
+                                         m_device.quantizer->GetProbabilities(b.clipped[i], grid));
+            }
+        }
+    }
+    double rho = 0;
+    for (double above = LEAST_ORDER; above < LARGEST_ORDER; above *= ORDER_FACTOR)
+    {
+        double forth = 0;
+        double back = 0;
+        for (const auto& [of, against] : coordinates)
+        {
+            if (of.empty() || against.empty())
+            {
+                return UNKNOWN;
+            }
+            forth += GetDivergence(of, against, 1 + above);
+            back += GetDivergence(against, of, 1 + above);
+        }
+        rho = std::max(rho, std::max(forth, back) / (1 + above));
+    }
+    return rho;
+}
+
 bool
 PrivacyAudit::SendsFloats() const
 {
@@ -202,22 +299,74 @@ PrivacyAudit::Samples::GetScore(std::size_t sample, const std::vector<double>& n
 double
 PrivacyAudit::Pair::GetMargin(uint64_t hits, uint64_t otherHits) const
 {
-    return GetLowerBound(hits, otherHits, half, alpha) - claimed;
+    return (byRho ? GetLowerRho(hits, otherHits, half, alpha)
+                  : GetLowerBound(hits, otherHits, half, alpha)) -
+           claimed;
 }
 
 uint64_t
 PrivacyAudit::Count(const Samples& samples,
                     const Choice& choice,
+                    const Prepared& second,
                     std::size_t begin,
-                    std::size_t end)
+                    std::size_t end) const
 {
     uint64_t hits = 0;
     for (std::size_t i = begin; i < end; ++i)
     {
-        hits += choice.isHalfSpace ? samples.GetScore(i, choice.normal) >= choice.threshold
-                                   : choice.messages[samples.messages[i]];
+        switch (choice.event)
+        {
+        case Event::MESSAGES:
+            hits += choice.messages[samples.messages[i]];
+            break;
+        case Event::HALF_SPACE:
+            hits += samples.GetScore(i, choice.normal) >= choice.threshold;
+            break;
+        case Event::IMPOSSIBLE:
+            hits += !CanSend(samples, i, second);
+            break;
+        }
     }
     return hits;
+}
+
+bool
+PrivacyAudit::CanSend(const Samples& samples, std::size_t sample, const Prepared& input) const
+{
+    const std::size_t dimension = input.clipped.size();
+    const float* sent = &samples.decoded[sample * dimension];
+    for (const IntervalRange& range : input.update.intervals)
+    {
+        const LevelGrid grid(range.low, range.high, m_device.bits, dimension);
+        for (std::size_t i = range.begin; i < range.end; ++i)
+        {
+            if (!m_device.quantizer->CanSend(input.clipped[i], grid, sent[i]))
+            {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool
+PrivacyAudit::SeesImpossible(const std::vector<Prepared>& prepared,
+                             const std::vector<Samples>& seen) const
+{
+    for (const Samples& samples : seen)
+    {
+        for (const Prepared& input : prepared)
+        {
+            for (std::size_t i = 0; i < samples.messages.size(); ++i)
+            {
+                if (!CanSend(samples, i, input))
+                {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
 }
 
 void
@@ -269,7 +418,7 @@ PrivacyAudit::SearchMessages(const Pair& pair, std::size_t kinds, Choice& choice
     }
     if (best > 0)
     {
-        choice.isHalfSpace = false;
+        choice.event = Event::MESSAGES;
         choice.messages.assign(kinds, false);
         for (std::size_t i = 0; i < best; ++i)
         {
@@ -307,7 +456,7 @@ PrivacyAudit::SearchHalfSpaces(const Pair& pair, Choice& choice)
             if (margin > choice.margin)
             {
                 choice.margin = margin;
-                choice.isHalfSpace = true;
+                choice.event = Event::HALF_SPACE;
                 choice.threshold = threshold;
             }
         }
@@ -319,7 +468,8 @@ PrivacyAudit::Search(const PrivacyClaim& claim,
                      const std::vector<Prepared>& prepared,
                      const std::vector<Samples>& seen,
                      std::size_t kinds,
-                     double alpha) const
+                     double alpha,
+                     bool byRho) const
 {
     const std::size_t half = seen[0].messages.size() / 2;
     const std::size_t dimension = prepared[0].clipped.size();
@@ -336,8 +486,10 @@ PrivacyAudit::Search(const PrivacyClaim& claim,
             {
                 continue;
             }
-            const double claimed = GetClaimedEpsilon(claim, one, other);
-            const Pair pair{seen[a], seen[b], half, alpha, std::isnan(claimed) ? 0 : claimed};
+            const double claimed =
+                byRho ? GetClaimedRho(claim) : GetClaimedEpsilon(claim, one, other);
+            const Pair pair{
+                seen[a], seen[b], half, alpha, byRho, std::isnan(claimed) ? 0 : claimed};
             Choice next = choice;
             next.first = a;
             next.second = b;
@@ -351,6 +503,15 @@ PrivacyAudit::Search(const PrivacyClaim& claim,
             if (tryHalfSpaces)
             {
                 SearchHalfSpaces(pair, next);
+            }
+            if (SendsFloats())
+            {
+                Choice impossible = next;
+                impossible.event = Event::IMPOSSIBLE;
+                impossible.margin =
+                    pair.GetMargin(Count(seen[a], impossible, prepared[b], 0, half),
+                                   Count(seen[b], impossible, prepared[b], 0, half));
+                next = impossible.margin > next.margin ? impossible : next;
             }
             if (next.margin > choice.margin)
             {
@@ -401,6 +562,35 @@ PrivacyAudit::ExceedsClaim(const PrivacyClaim& claim,
     return exceeds;
 }
 
+double
+PrivacyAudit::GetClaimedRho(const PrivacyClaim& claim)
+{
+    if (claim.kind == PrivacyClaim::ZCDP && claim.scope == PrivacyClaim::UPDATE)
+    {
+        return claim.rho;
+    }
+    const bool hasRho = claim.kind == PrivacyClaim::TRUE_EPSILON && claim.updateRho > 0;
+    return hasRho ? claim.updateRho : UNKNOWN;
+}
+
+double
+PrivacyAudit::GetLargestRho(const std::vector<Input>& inputs,
+                            const std::vector<Prepared>& prepared) const
+{
+    double largest = 0;
+    for (std::size_t a = 0; a < inputs.size(); ++a)
+    {
+        for (std::size_t b = a + 1; b < inputs.size(); ++b)
+        {
+            if (prepared[a].clipped != prepared[b].clipped)
+            {
+                largest = Larger(largest, GetExactRho(inputs[a], inputs[b]));
+            }
+        }
+    }
+    return largest;
+}
+
 PrivacyAuditResult
 PrivacyAudit::Run(const std::vector<Input>& inputs,
                   std::size_t samples,
@@ -428,19 +618,43 @@ PrivacyAudit::Run(const std::vector<Input>& inputs,
     }
 
     PrivacyAuditResult result{};
-    const bool exceeds = ExceedsClaim(claim, inputs, prepared, result.exact);
-    const Choice choice = Search(claim, prepared, seen, numbers.size(), alpha);
+    result.claimedRho = GetClaimedRho(claim);
+    result.exactRho = UNKNOWN;
+    result.lowerRho = UNKNOWN;
+    bool exceeds = ExceedsClaim(claim, inputs, prepared, result.exact);
+    if (SendsFloats() && SeesImpossible(prepared, seen))
+    {
+        exceeds = true;
+        result.exact = INFINITE;
+        result.exactRho = INFINITE;
+    }
+    const bool claimsRho = !std::isnan(result.claimedRho);
+    const double share = claimsRho ? alpha / 2 : alpha; // of each of the two bounds
+    const auto count = [&](const Choice& choice, std::size_t input)
+    { return Count(seen[input], choice, prepared[choice.second], half, 2 * half); };
+    const Choice choice = Search(claim, prepared, seen, numbers.size(), share, false);
     result.first = choice.first;
     result.second = choice.second;
     result.claimed =
         GetClaimedEpsilon(claim, prepared[choice.first].clipped, prepared[choice.second].clipped);
-    result.lower = GetLowerBound(Count(seen[choice.first], choice, half, 2 * half),
-                                 Count(seen[choice.second], choice, half, 2 * half),
-                                 half,
-                                 alpha);
+    result.lower =
+        GetLowerBound(count(choice, choice.first), count(choice, choice.second), half, share);
     if (!std::isnan(result.claimed))
     {
         result.verdict = exceeds || result.lower > result.claimed
+                             ? PrivacyAuditResult::FALSIFIED
+                             : PrivacyAuditResult::NOT_FALSIFIED;
+    }
+    if (claimsRho)
+    {
+        result.exactRho =
+            Larger(std::isinf(result.exactRho) ? INFINITE : 0, GetLargestRho(inputs, prepared));
+        const Choice event = Search(claim, prepared, seen, numbers.size(), share, true);
+        result.lowerRho =
+            GetLowerRho(count(event, event.first), count(event, event.second), half, share);
+        const bool isAbove =
+            result.exactRho > result.claimedRho * (1 + 1e-9) || result.lowerRho > result.claimedRho;
+        result.verdict = isAbove || result.verdict == PrivacyAuditResult::FALSIFIED
                              ? PrivacyAuditResult::FALSIFIED
                              : PrivacyAuditResult::NOT_FALSIFIED;
     }

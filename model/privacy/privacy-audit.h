@@ -24,9 +24,9 @@ struct PrivacyAuditResult
     /** Result of the audit of a claim. */
     enum Verdict
     {
-        NO_CLAIM,      //!< Nothing was claimed that an epsilon could falsify.
+        NO_CLAIM,      //!< Nothing was claimed that could be falsified.
         NOT_FALSIFIED, //!< These inputs do not contradict the claim.
-        FALSIFIED,     //!< The real epsilon of some pair is above the claimed one.
+        FALSIFIED,     //!< The real epsilon or rho of some pair is above the claimed one.
     };
 
     /**
@@ -42,6 +42,11 @@ struct PrivacyAuditResult
     double lower; //!< The real epsilon is above this, with the confidence asked for.
     std::size_t first;  //!< Index of the input under which the event is the more likely one.
     std::size_t second; //!< Index of the other input of the pair that was bounded.
+    double claimedRho;  //!< The rho claimed for any two updates; NaN: none.
+    double exactRho; //!< The exact rho of the pair of inputs where it is largest; may be infinite;
+                     //!< NaN: not known.
+    double lowerRho; //!< The real rho is above this, with the confidence asked for; NaN if none
+                     //!< is claimed.
 };
 
 /**
@@ -63,6 +68,14 @@ struct PrivacyAuditResult
  *
  * Where the quantizer knows the probabilities of what it sends, the loss is computed too, for the
  * same pairs. It is infinite where headers differ, because they are not random.
+ *
+ * A claim of zero-concentrated differential privacy for whole updates is audited in the same way:
+ * an event with probabilities p and q proves a rho of at least the largest D_alpha(p, q)/alpha over
+ * the orders alpha, D_alpha being the Renyi divergence of the two coins.
+ *
+ * Where floats are sent, the audit asks the quantizer for each of them whether the other input
+ * could have sent it (Quantizer::CanSend). One float that it cannot have sent identifies the input:
+ * the loss is infinite.
  */
 class PrivacyAudit
 {
@@ -96,6 +109,15 @@ class PrivacyAudit
     static double GetLowerBound(uint64_t hits, uint64_t otherHits, uint64_t trials, double alpha);
 
     /**
+     * @param hits How often an event was seen under one input.
+     * @param otherHits How often under the other one.
+     * @param trials How many samples each has, at least 1.
+     * @param alpha Probability of error, above 0.
+     * @return the lower confidence bound on rho of which the event is evidence, at least 0.
+     */
+    static double GetLowerRho(uint64_t hits, uint64_t otherHits, uint64_t trials, double alpha);
+
+    /**
      * @param input An update.
      * @return what the quantizer claims, as if the interval of this update were public.
      */
@@ -108,6 +130,15 @@ class PrivacyAudit
      * where a message is possible for one of them only, NaN if it is not known.
      */
     double GetExactLoss(const Input& input, const Input& other) const;
+
+    /**
+     * @param input An update.
+     * @param other Another one, of the same size.
+     * @return the largest Renyi divergence over its order between them, the larger one of both
+     * directions: the least rho that the pair allows. Infinite where a message is possible for one
+     * of them only, NaN if it is not known. For quantizers that draw coordinates independently.
+     */
+    double GetExactRho(const Input& input, const Input& other) const;
 
     /**
      * Audit the device.
@@ -151,7 +182,7 @@ class PrivacyAudit
         /**
          * @param hits How often an event was seen under the first input.
          * @param otherHits How often under the second one.
-         * @return by how much the epsilon that the event proves is above what is claimed.
+         * @return by how much the epsilon or rho that the event proves is above what is claimed.
          */
         double GetMargin(uint64_t hits, uint64_t otherHits) const;
 
@@ -159,19 +190,28 @@ class PrivacyAudit
         const Samples& second; //!< Samples of the other one.
         std::size_t half;      //!< How many samples of each are for the search.
         double alpha;          //!< Probability of error.
-        double claimed;        //!< The epsilon claimed for the pair, 0 if none is.
+        bool byRho;            //!< Whether rho is audited instead of epsilon.
+        double claimed;        //!< What is claimed for the pair, 0 if nothing is.
+    };
+
+    /** What kind of set of messages an event is. */
+    enum class Event
+    {
+        MESSAGES,   //!< Some messages.
+        HALF_SPACE, //!< Those whose decoded updates are in a half-space.
+        IMPOSSIBLE, //!< Those that cannot have been sent for the second input.
     };
 
     /** What the search chose. */
     struct Choice
     {
-        std::size_t first = 0;      //!< The input under which the event is the more likely one.
-        std::size_t second = 1;     //!< The other input.
-        bool isHalfSpace = false;   //!< Which kind of event it is.
-        std::vector<bool> messages; //!< The messages of the event, by number.
-        std::vector<double> normal; //!< Half-space: normal * x >= threshold.
-        double threshold = 0;       //!< Of the half-space.
-        double margin;              //!< Its bound on the first half, less what is claimed.
+        std::size_t first = 0;         //!< The input under which the event is the more likely one.
+        std::size_t second = 1;        //!< The other input.
+        Event event = Event::MESSAGES; //!< Which kind of event it is.
+        std::vector<bool> messages;    //!< The messages of the event, by number.
+        std::vector<double> normal;    //!< Half-space: normal * x >= threshold.
+        double threshold = 0;          //!< Of the half-space.
+        double margin;                 //!< Its bound on the first half, less what is claimed.
     };
 
     /** Different messages, and the number of each. */
@@ -207,16 +247,32 @@ class PrivacyAudit
     static double GetClaimedEpsilon(const PrivacyClaim& claim, const Input& a, const Input& b);
 
     /**
+     * @param claim What is claimed.
+     * @return the rho that is claimed for any two whole updates; NaN if none is.
+     */
+    static double GetClaimedRho(const PrivacyClaim& claim);
+
+    /**
      * @param samples Samples of an input.
      * @param choice An event.
+     * @param second What the device does with the second input of the event.
      * @param begin First sample.
      * @param end One past the last.
      * @return how many of the samples are in the event.
      */
-    static uint64_t Count(const Samples& samples,
-                          const Choice& choice,
-                          std::size_t begin,
-                          std::size_t end);
+    uint64_t Count(const Samples& samples,
+                   const Choice& choice,
+                   const Prepared& second,
+                   std::size_t begin,
+                   std::size_t end) const;
+
+    /**
+     * @param samples Samples of an input.
+     * @param sample One of them.
+     * @param input What the device does with an input.
+     * @return whether the sample can have been sent for the input, as far as is known.
+     */
+    bool CanSend(const Samples& samples, std::size_t sample, const Prepared& input) const;
 
     /**
      * Look for a set of messages that is likelier under one input than under another.
@@ -242,13 +298,31 @@ class PrivacyAudit
      * @param seen What was seen of each of them; the first half is looked at.
      * @param kinds How many different messages there are.
      * @param alpha Probability of error.
+     * @param byRho Whether rho is audited instead of epsilon.
      * @return the pair and the event.
      */
     Choice Search(const PrivacyClaim& claim,
                   const std::vector<Prepared>& prepared,
                   const std::vector<Samples>& seen,
                   std::size_t kinds,
-                  double alpha) const;
+                  double alpha,
+                  bool byRho) const;
+
+    /**
+     * @param inputs The inputs.
+     * @param prepared What the device does with each of them.
+     * @return the largest exact rho of a pair; NaN if one is not known and none is infinite.
+     */
+    double GetLargestRho(const std::vector<Input>& inputs,
+                         const std::vector<Prepared>& prepared) const;
+
+    /**
+     * @param prepared What the device does with each input.
+     * @param seen What was seen of each of them.
+     * @return whether a message was seen that cannot have been sent for another input.
+     */
+    bool SeesImpossible(const std::vector<Prepared>& prepared,
+                        const std::vector<Samples>& seen) const;
 
     /**
      * Compare the exact losses of all pairs of inputs with what is claimed.
