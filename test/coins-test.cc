@@ -104,6 +104,7 @@ class CoinFederation : public Federation
         second->SetAttribute("BitBudget", StringValue("ns3::FixedBitBudget[Bits=1000]"));
         second->SetAttribute("Participants", UintegerValue(devices));
         second->SetAttribute("ExpectedDevices", UintegerValue(devices));
+        second->SetAttribute("JoinTimeout", TimeValue(Minutes(1))); // they join again in their time
         second->SetAttribute("Protocol", TypeIdValue(TypeId::LookupByName(protocolName)));
         second->SetAttribute("Local", AddressValue(InetSocketAddress(Ipv4Address::GetAny(), port)));
         SetUpCenter(second, devices);
