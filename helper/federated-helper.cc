@@ -545,7 +545,7 @@ FederatedHelper::CheckStrategies(std::string& error)
     for (std::size_t i = 0; i < m_groups.size(); ++i)
     {
         settings.bits = m_groups[i].bits;
-        if (!CheckUpdateSettings(settings, error))
+        if (!CheckUpdateSettings(settings, m_task->GetDimension(), error))
         {
             error = "Group " + std::to_string(i) + ": " + error;
             return false;

@@ -419,7 +419,7 @@ FederatedDevice::StartApplication()
     std::string error =
         FindSocketMistake(GetNode(), m_protocol, {m_remote, m_local, m_uplinkGroup, m_multicast});
     NS_ABORT_MSG_IF(!error.empty(), "FederatedDevice: device " << m_id << ": " << error);
-    NS_ABORT_MSG_IF(!CheckUpdateSettings(GetSettings(m_bits), error),
+    NS_ABORT_MSG_IF(!CheckUpdateSettings(GetSettings(m_bits), m_task->GetDimension(), error),
                     "FederatedDevice: device " << m_id << ": " << error);
     NS_ABORT_MSG_IF(!CheckPrivacyBudget(error), "FederatedDevice: " << error);
     if (m_isTrainingLocal)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "ns3/federated-random.h"
+#include "ns3/boolean.h"
+#include "ns3/object-factory.h"
 #include "ns3/public-rotation.h"
-#include "ns3/update-clipping.h"
+#include "ns3/update-preparation.h"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +13,8 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -53,6 +56,18 @@ Rotate(const PublicRotation& rotation, Values values)
 {
     rotation.Rotate(values);
     return values;
+}
+
+/** @return ||a - b||^2. */
+double
+GetError(const Values& a, const Values& b)
+{
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+    {
+        sum += std::pow(double{a[i]} - double{b[i]}, 2);
+    }
+    return sum;
 }
 
 } // namespace
@@ -200,4 +215,209 @@ TEST(PublicRotation, ShowsThatACoordinateIsNotFinite)
     EXPECT_NEAR(largest[77] / most, 1, 1e-6);
     const Values all = Rotate(rotation, Values(5000, most));
     EXPECT_FALSE(IsFiniteUpdate(all.data(), all.size())) << "its norm is no float";
+}
+
+namespace
+{
+
+/** Quantizers and interval rules by name, and settings that rotate. */
+class RotatedPreparation : public testing::Test
+{
+  protected:
+    /**
+     * @param quantizer Name of a quantizer, without "ns3::".
+     * @param interval Name of an interval rule, without "ns3::".
+     * @param clipNorm Norm that is clipped at 2.
+     * @return settings, for 3 bits where the quantizer has that resolution.
+     */
+    UpdateSettings Make(const std::string& quantizer,
+                        const std::string& interval,
+                        ClipNorm clipNorm = CLIP_L1)
+    {
+        m_bits = quantizer == "RandomCoordinatesQuantizer"    ? 2
+                 : quantizer == "RandomizedResponseQuantizer" ? 1
+                                                              : 3;
+        m_quantizer = ObjectFactory("ns3::" + quantizer).Create<Quantizer>();
+        m_rule = ObjectFactory("ns3::" + interval).Create<IntervalRule>();
+        UpdateSettings settings{
+            clipNorm, 2, PeekPointer(m_rule), PeekPointer(m_quantizer), m_bits, false};
+        settings.rotation = m_rotation;
+        return settings;
+    }
+
+    const PublicRotation m_rotation{11, 3}; //!< Of all settings.
+    Ptr<Quantizer> m_quantizer;             //!< Of the settings made last.
+    Ptr<IntervalRule> m_rule;               //!< Of the settings made last.
+    unsigned m_bits = 0;                    //!< Of the settings made last.
+};
+
+const std::vector<std::string> QUANTIZERS{"DpStochasticQuantizer",
+                                          "GaussianQuantizer",
+                                          "IdentityQuantizer",
+                                          "LaplaceQuantizer",
+                                          "OptimalDpQuantizer",
+                                          "RandomCoordinatesQuantizer",
+                                          "RandomizedResponseQuantizer",
+                                          "UnbiasedStochasticQuantizer"};
+
+} // namespace
+
+TEST_F(RotatedPreparation, RotatesThenClipsThenPlacesThenEncodes)
+{
+    for (const std::string& name : QUANTIZERS)
+    {
+        for (ClipNorm norm : {CLIP_NONE, CLIP_L1, CLIP_L2})
+        {
+            SCOPED_TRACE(name + " with norm " + std::to_string(norm));
+            UpdateSettings settings = Make(name, "MinMaxInterval", norm);
+            settings.reportDistortion = true;
+            ASSERT_EQ(GetEncodedSize(settings, 1001), 1024U);
+            auto values = MakeValues(1001);
+            FederatedRandom coins(7);
+            PreparedUpdate result;
+            PrepareUpdate(settings, {400, 1001}, coins, values, result);
+
+            auto expected = Rotate(m_rotation, MakeValues(1001));
+            EXPECT_EQ(result.clipFactor, ClipUpdate(norm, 2, expected.data(), 1024));
+            EXPECT_EQ(values, expected);
+            const auto intervals = m_rule->GetIntervals(expected.data(), {1024});
+            ASSERT_EQ(result.intervals.size(), 1U);
+            EXPECT_EQ(result.intervals[0].end, 1024U);
+            EXPECT_EQ(result.intervals[0].low, intervals[0].low);
+            EXPECT_EQ(result.intervals[0].high, intervals[0].high);
+            std::vector<uint8_t> payload(m_quantizer->GetPayloadSize(1024, m_bits));
+            FederatedRandom same(7);
+            ASSERT_TRUE(
+                m_quantizer->Encode(expected.data(), intervals, m_bits, same, payload.data()));
+            EXPECT_EQ(result.payload, payload);
+            EXPECT_EQ(result.distortion,
+                      m_quantizer->GetDistortion(expected.data(), intervals, m_bits) / 1024);
+        }
+    }
+}
+
+TEST_F(RotatedPreparation, ClipsWhatIsEncodedWhateverRotationRounds)
+{
+    for (ClipNorm norm : {CLIP_L1, CLIP_L2})
+    {
+        for (uint32_t seed = 0; seed < 50; ++seed)
+        {
+            UpdateSettings settings = Make("IdentityQuantizer", "FixedInterval", norm);
+            settings.rotation = PublicRotation(seed, 1);
+            auto values = MakeValues(500 + seed, seed);
+            FederatedRandom coins(1);
+            PreparedUpdate result;
+            PrepareUpdate(settings, {values.size()}, coins, values, result);
+            ASSERT_TRUE(result.valid);
+            EXPECT_LT(result.clipFactor, 1);
+            Values sent(512 << (seed > 12 ? 1 : 0));
+            ASSERT_EQ(values.size(), sent.size());
+            DecodePrepared(settings, result, sent.data());
+            EXPECT_LE(GetUpdateNorm(norm, sent.data(), sent.size()), 2 * (1 + 1e-6)) << seed;
+        }
+    }
+}
+
+TEST_F(RotatedPreparation, GivesTheUpdateBack)
+{
+    const UpdateSettings settings = Make("IdentityQuantizer", "MinMaxInterval", CLIP_NONE);
+    const auto update = MakeValues(1001);
+    auto values = update;
+    FederatedRandom coins(7);
+    PreparedUpdate result;
+    PrepareUpdate(settings, {1001}, coins, values, result);
+    EXPECT_LT(GetError(RecoverUpdate(settings, result, 1001), update), 1e-9);
+    UpdateSettings plain = settings;
+    plain.rotation = std::nullopt;
+    values = update;
+    PrepareUpdate(plain, {1001}, coins, values, result);
+    EXPECT_EQ(RecoverUpdate(plain, result, 1001), update);
+}
+
+TEST_F(RotatedPreparation, RejectsWhatIsNotFinite)
+{
+    const UpdateSettings settings = Make("DpStochasticQuantizer", "FixedInterval");
+    auto values = MakeValues(100);
+    values[3] = INFINITY;
+    FederatedRandom coins(7);
+    PreparedUpdate result;
+    PrepareUpdate(settings, {100}, coins, values, result);
+    EXPECT_FALSE(result.valid);
+    EXPECT_TRUE(result.payload.empty());
+    EXPECT_EQ(result.clipFactor, 0);
+}
+
+TEST_F(RotatedPreparation, ClaimsForTheCoordinatesThatAreEncoded)
+{
+    for (const std::string& name : QUANTIZERS)
+    {
+        for (ClipNorm norm : {CLIP_NONE, CLIP_L1, CLIP_L2})
+        {
+            SCOPED_TRACE(name + " with norm " + std::to_string(norm));
+            const UpdateSettings settings = Make(name, "FixedInterval", norm);
+            const PrivacyClaim claim = GetPrivacyClaim(settings, 1001);
+            const PrivacyClaim own =
+                m_quantizer->GetPrivacyClaim(m_rule->GetPrivacyContext(norm, 2, m_bits, 1024));
+            EXPECT_EQ(claim.kind, own.kind);
+            EXPECT_EQ(claim.epsilon, own.epsilon);
+            EXPECT_EQ(claim.rho, own.rho);
+            EXPECT_EQ(claim.updateRho, own.updateRho);
+            EXPECT_EQ(claim.tightRho, own.tightRho);
+            const PrivacyClaim unknown = GetPrivacyClaim(settings, 0);
+            EXPECT_EQ(
+                unknown.kind,
+                m_quantizer->GetPrivacyClaim(m_rule->GetPrivacyContext(norm, 2, m_bits)).kind);
+        }
+    }
+}
+
+TEST_F(RotatedPreparation, HasNoLargerPrivacyLossThanItClaims)
+{
+    for (const char* name :
+         {"LaplaceQuantizer", "RandomizedResponseQuantizer", "RandomCoordinatesQuantizer"})
+    {
+        SCOPED_TRACE(name);
+        const UpdateSettings settings = Make(name, "FixedInterval", CLIP_L1);
+        const PrivacyClaim claim = GetPrivacyClaim(settings, 60);
+        ASSERT_EQ(claim.kind, PrivacyClaim::TRUE_EPSILON);
+        const double claimed =
+            claim.epsilon * (claim.scope == PrivacyClaim::COORDINATE
+                                 ? static_cast<double>(GetEncodedSize(settings, 60))
+                                 : 1);
+        double largest = 0;
+        for (uint32_t seed = 1; seed < 20; ++seed)
+        {
+            // An update and its opposite, which the clip leaves as far apart as it can.
+            auto one = MakeValues(60, seed);
+            one[seed] = 100;
+            auto other = one;
+            std::transform(other.begin(), other.end(), other.begin(), std::negate<>());
+            PreparedUpdate result;
+            PreparedUpdate opposite;
+            ClipAndPlace(settings, {60}, one, result);
+            ClipAndPlace(settings, {60}, other, opposite);
+            ASSERT_TRUE(result.valid && opposite.valid);
+            largest = std::max(
+                largest,
+                m_quantizer->GetPrivacyLoss(one.data(), other.data(), result.intervals, m_bits));
+        }
+        EXPECT_LE(largest, claimed * (1 + 1e-5));
+        EXPECT_GT(largest, 0);
+    }
+}
+
+TEST_F(RotatedPreparation, RefusesWhatCannotBeRotated)
+{
+    std::string error;
+    UpdateSettings settings = Make("DpStochasticQuantizer", "MinMaxInterval");
+    EXPECT_TRUE(CheckUpdateSettings(settings, PublicRotation::MAX_DIMENSION, error)) << error;
+    EXPECT_FALSE(CheckUpdateSettings(settings, PublicRotation::MAX_DIMENSION + 1, error));
+    EXPECT_EQ(error,
+              "Rotation: the model has 2147483649 parameters, but at most 2^31 can be rotated.");
+    m_rule->SetAttribute("PerLayer", BooleanValue(true));
+    EXPECT_FALSE(CheckUpdateSettings(settings, 10, error));
+    EXPECT_EQ(error, "ns3::MinMaxInterval: PerLayer is set, but a rotated update has no layers.");
+    settings.rotation = std::nullopt;
+    EXPECT_TRUE(CheckUpdateSettings(settings, PublicRotation::MAX_DIMENSION + 1, error)) << error;
+    EXPECT_TRUE(CheckRotation(nullptr, 10, error)) << "a center may accept any interval";
 }
