@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/fixed-interval.h"
+#include "ns3/identity-quantizer.h"
+#include "ns3/no-link-noise.h"
 #include "ns3/object-factory.h"
 #include "ns3/public-rotation.h"
+#include "ns3/uniform-fusion.h"
+#include "ns3/update-fuser.h"
 #include "ns3/update-preparation.h"
 
 #include <gtest/gtest.h>
@@ -12,6 +18,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <list>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -19,6 +26,7 @@
 #include <vector>
 
 using namespace ns3;
+using namespace ns3::federated;
 
 namespace
 {
@@ -69,6 +77,31 @@ GetError(const Values& a, const Values& b)
     }
     return sum;
 }
+
+/** Mean and standard error of numbers that are added one by one. */
+struct Mean
+{
+    void Add(double value)
+    {
+        ++count;
+        sum += value;
+        squares += value * value;
+    }
+
+    double Get() const
+    {
+        return sum / count;
+    }
+
+    double GetError() const
+    {
+        return std::sqrt((squares / count - Get() * Get()) / (count - 1));
+    }
+
+    double count = 0;
+    double sum = 0;
+    double squares = 0;
+};
 
 } // namespace
 
@@ -420,4 +453,245 @@ TEST_F(RotatedPreparation, RefusesWhatCannotBeRotated)
     settings.rotation = std::nullopt;
     EXPECT_TRUE(CheckUpdateSettings(settings, PublicRotation::MAX_DIMENSION + 1, error)) << error;
     EXPECT_TRUE(CheckRotation(nullptr, 10, error)) << "a center may accept any interval";
+}
+
+namespace
+{
+
+/** Devices send updates in fragments, of which a share is lost; the center fuses the rest. */
+class LossyFusion
+{
+  public:
+    static constexpr std::size_t FRAGMENT = 64; // coordinates of a fragment
+
+    explicit LossyFusion(Ptr<Quantizer> quantizer)
+        : m_quantizer(quantizer)
+    {
+        m_rules.quantizer = PeekPointer(m_quantizer);
+        m_rules.fusionRule = PeekPointer(m_fusionRule);
+        m_rules.noise = PeekPointer(m_noise);
+    }
+
+    /** Set the rotation of updates and of their sum; none: they are not rotated. */
+    void SetRotation(const std::optional<PublicRotation>& rotation)
+    {
+        m_rules.rotation = rotation;
+    }
+
+    /**
+     * Send an update.
+     * @param update The update.
+     * @param coins Of the quantizer.
+     * @param isLost Called for each fragment.
+     * @return D, its expected squared error where nothing is lost, as it is encoded.
+     */
+    template <typename IsLost>
+    double Send(Values update, FederatedRandom& coins, IsLost isLost)
+    {
+        const std::size_t d = update.size();
+        UpdateSettings settings{
+            CLIP_NONE, 0, PeekPointer(m_interval), m_rules.quantizer, 4, true, m_rules.rotation};
+        PreparedUpdate& prepared = m_prepared.emplace_back();
+        PrepareUpdate(settings, {d}, coins, update, prepared);
+        EXPECT_TRUE(prepared.valid);
+        FuserInput input;
+        input.device = static_cast<uint32_t>(m_inputs.size());
+        input.bits = 4;
+        input.packed.dimension = update.size();
+        input.packed.wireBits = prepared.wireBits;
+        input.packed.payload = prepared.payload.data();
+        input.packed.intervals = prepared.intervals;
+        for (std::size_t begin = 0; begin < update.size(); begin += FRAGMENT)
+        {
+            if (!isLost(begin / FRAGMENT))
+            {
+                input.packed.ranges.push_back({begin, std::min(begin + FRAGMENT, update.size())});
+            }
+        }
+        m_inputs.push_back(input);
+        return prepared.distortion * static_cast<double>(update.size());
+    }
+
+    /** @return the sum of what was received, by a model of zeros. */
+    FusedModel Fuse(std::size_t dimension)
+    {
+        FusedModel fused = UpdateFuser(m_rules).Fuse(Values(dimension), m_inputs, 1);
+        if (fused.skipped)
+        {
+            fused.model.assign(dimension, 0); // nothing was received
+        }
+        m_inputs.clear();
+        m_prepared.clear();
+        return fused;
+    }
+
+    /** Send an update and fuse it.
+     * @return ||received - sent||^2 */
+    double GetError(const Values& update, double lost, FederatedRandom& random, double& distortion)
+    {
+        distortion = Send(update, random, [&](std::size_t) { return random.Uniform() < lost; });
+        return ::GetError(Fuse(update.size()).model, update);
+    }
+
+  private:
+    Ptr<Quantizer> m_quantizer;
+    Ptr<IntervalRule> m_interval =
+        CreateObjectWithAttributes<FixedInterval>("Low", DoubleValue(-4), "High", DoubleValue(4));
+    Ptr<FusionRule> m_fusionRule = CreateObject<UniformFusion>();
+    Ptr<LinkNoise> m_noise = CreateObject<NoLinkNoise>();
+    UpdateFuser::Rules m_rules;
+    std::vector<FuserInput> m_inputs;
+    std::list<PreparedUpdate> m_prepared; // whose payloads do not move
+};
+
+/** @return an update whose last tenth has most of its norm. */
+Values
+MakeUneven(std::size_t count, uint32_t seed = 1)
+{
+    Values values = MakeValues(count, seed);
+    std::for_each(values.end() - static_cast<std::ptrdiff_t>(count / 10),
+                  values.end(),
+                  [](float& value) { value *= 10; });
+    return values;
+}
+
+const double LOST = 0.3;
+
+} // namespace
+
+TEST(RotatedFusion, LosesTheShareOfTheNormThatFragmentsLose)
+{
+    // E ||received - v||^2 = f ||v||^2 + (1 - f) D for d = P. In padded updates the error spreads
+    // over P coordinates, of which d are kept: (f^2 + f (1 - f) d/P) ||v||^2 + (1 - f) D d/P,
+    // exactly so if the fragments are aligned as here.
+    for (std::size_t d : {1024, 640})
+    {
+        for (const char* name : {"IdentityQuantizer", "UnbiasedStochasticQuantizer"})
+        {
+            SCOPED_TRACE(testing::Message() << name << ' ' << d);
+            const Values update = MakeUneven(d);
+            const double square = GetProduct(update, update);
+            const double kept = static_cast<double>(d) / 1024;
+            LossyFusion fusion(ObjectFactory(std::string("ns3::") + name).Create<Quantizer>());
+            FederatedRandom random(1);
+            Mean excess;
+            Mean lost;
+            for (uint32_t round = 1; round <= 1000; ++round)
+            {
+                fusion.SetRotation(PublicRotation(1, round));
+                double distortion = 0;
+                const double error = fusion.GetError(update, LOST, random, distortion);
+                lost.Add(error / square);
+                excess.Add(error - (1 - LOST) * distortion * kept -
+                           (LOST * LOST + LOST * (1 - LOST) * kept) * square);
+            }
+            // A mean deviates by 5 standard errors once in 10^6.
+            EXPECT_NEAR(excess.Get(), 0, 5 * excess.GetError());
+            EXPECT_LT(excess.GetError(), 0.02 * square) << "else it says nothing";
+            EXPECT_GT(lost.Get(), kept < 1 ? 0.2 : 0.28);
+        }
+    }
+}
+
+TEST(RotatedFusion, OfSeveralDevicesSharesTheWeightOfLostFragments)
+{
+    // K of N devices deliver a fragment. Their mean differs from that of all by sampling without
+    // replacement: (1/K - 1/N) S^2, S^2 = sum ||v_u - v||^2 / (N - 1); none (K = 0) leaves ||v||^2.
+    // The noise of quantizers adds D/K, D the mean of theirs.
+    constexpr uint32_t DEVICES = 4;
+    constexpr std::size_t DIMENSION = 512;
+    std::vector<Values> updates;
+    Values mean(DIMENSION);
+    for (uint32_t u = 0; u < DEVICES; ++u)
+    {
+        updates.push_back(MakeUneven(DIMENSION, u + 1));
+        std::transform(mean.begin(),
+                       mean.end(),
+                       updates.back().begin(),
+                       mean.begin(),
+                       [](float sum, float value) { return sum + value / DEVICES; });
+    }
+    double spread = 0;
+    for (const Values& update : updates)
+    {
+        spread += GetError(update, mean) / (DEVICES - 1);
+    }
+    double share = 0;   // E[1/K - 1/N; K > 0]
+    double inverse = 0; // E[1/K; K > 0]
+    double ways = 1;
+    for (uint32_t k = 1; k <= DEVICES; ++k)
+    {
+        ways = ways * (DEVICES - k + 1) / k;
+        const double chance = ways * std::pow(1 - LOST, k) * std::pow(LOST, DEVICES - k);
+        share += chance * (1.0 / k - 1.0 / DEVICES);
+        inverse += chance / k;
+    }
+    const double none = std::pow(LOST, DEVICES);
+    for (const char* name : {"IdentityQuantizer", "UnbiasedStochasticQuantizer"})
+    {
+        SCOPED_TRACE(name);
+        LossyFusion fusion(ObjectFactory(std::string("ns3::") + name).Create<Quantizer>());
+        FederatedRandom random(2);
+        Mean excess;
+        for (uint32_t round = 1; round <= 800; ++round)
+        {
+            fusion.SetRotation(PublicRotation(2, round));
+            double distortion = 0;
+            for (const Values& update : updates)
+            {
+                distortion += fusion.Send(update,
+                                          random,
+                                          [&](std::size_t) { return random.Uniform() < LOST; }) /
+                              DEVICES;
+            }
+            const double error = GetError(fusion.Fuse(DIMENSION).model, mean);
+            excess.Add(error - none * GetProduct(mean, mean) - share * spread -
+                       inverse * distortion);
+        }
+        // A mean deviates by 5 standard errors once in 10^6.
+        EXPECT_NEAR(excess.Get(), 0, 5 * excess.GetError());
+        EXPECT_LT(excess.GetError(), 0.02 * share * spread) << "else it says nothing";
+    }
+}
+
+TEST(RotatedFusion, LosesALittleOfEveryLayerInsteadOfAWholeOne)
+{
+    // The last layer fits into one fragment, which is lost.
+    constexpr std::size_t DIMENSION = 1024;
+    constexpr std::size_t BEGIN = DIMENSION - LossyFusion::FRAGMENT;
+    const Values update = MakeUneven(DIMENSION);
+    const auto getLayerError = [&](const Values& received, std::size_t begin, std::size_t end)
+    {
+        const Values sent(update.begin() + begin, update.begin() + end);
+        const Values got(received.begin() + begin, received.begin() + end);
+        return GetError(got, sent) / GetProduct(sent, sent);
+    };
+    LossyFusion fusion(CreateObject<IdentityQuantizer>());
+    FederatedRandom random(1);
+    const auto isLast = [](std::size_t fragment) { return fragment == 15; };
+    fusion.Send(update, random, isLast);
+    FusedModel plain = fusion.Fuse(DIMENSION);
+    EXPECT_NEAR(getLayerError(plain.model, BEGIN, DIMENSION), 1, 1e-9);
+    EXPECT_EQ(getLayerError(plain.model, 0, BEGIN), 0);
+    EXPECT_EQ(plain.untouchedFraction, 1.0 / 16);
+
+    fusion.SetRotation(PublicRotation(1, 1));
+    fusion.Send(update, random, isLast);
+    FusedModel rotated = fusion.Fuse(DIMENSION);
+    EXPECT_LT(getLayerError(rotated.model, BEGIN, DIMENSION), 0.1);
+    EXPECT_GT(getLayerError(rotated.model, BEGIN, DIMENSION), 0);
+    EXPECT_GT(getLayerError(rotated.model, 0, BEGIN), 0);
+    EXPECT_EQ(rotated.untouchedFraction, 1.0 / 16);
+}
+
+TEST(RotatedFusion, CountsUntouchedCoordinatesAmongTheEncodedOnes)
+{
+    LossyFusion fusion(CreateObject<IdentityQuantizer>());
+    fusion.SetRotation(PublicRotation(1, 1));
+    FederatedRandom random(1);
+    fusion.Send(MakeValues(600), random, [](std::size_t fragment) { return fragment >= 4; });
+    const FusedModel fused = fusion.Fuse(600);
+    EXPECT_EQ(fused.model.size(), 600U);
+    EXPECT_EQ(fused.untouchedFraction, 0.75); // of 1024 in 16 fragments
+    EXPECT_EQ(fused.devices.at(0).weight, 0.25);
 }
