@@ -310,6 +310,7 @@ set(federated_test_sources
     test/privacy-ledger-test.cc
     test/public-rotation-test.cc
     test/quantizer-test.cc
+    test/rotated-federation-test.cc
     test/round-planner-test.cc
     test/sample-fusion-test.cc
     test/script-mistakes-test.cc

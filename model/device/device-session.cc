@@ -98,7 +98,10 @@ DeviceSession::StartWaiting(std::size_t room, const Time& start)
     {
         m_update->intervals.clear();
     }
-    m_fragments = PlanFragments(m_terms.dimension, m_terms.wireBits, m_update->intervals, room);
+    m_fragments = PlanFragments(GetEncodedSize(m_update->settings, m_terms.dimension),
+                                m_terms.wireBits,
+                                m_update->intervals,
+                                room);
     m_sent = {m_terms.round,
               m_terms.device,
               m_terms.bits,
@@ -123,6 +126,7 @@ DeviceSession::NextFragment(FederatedHeader& header)
     const Fragment& fragment = m_fragments[m_next];
     header.type = FederatedHeader::UPDATE;
     header.round = m_terms.round;
+    header.rotated = m_update->settings.rotation.has_value();
     if (m_update->settings.reportDistortion)
     {
         header.distortion = static_cast<float>(m_update->distortion);
