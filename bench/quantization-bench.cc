@@ -5,6 +5,7 @@
 #include "ns3/effective-snr-fusion.h"
 #include "ns3/max-abs-interval.h"
 #include "ns3/optimal-dp-quantizer.h"
+#include "ns3/public-rotation.h"
 #include "ns3/update-clipping.h"
 #include "ns3/update-fusion.h"
 
@@ -53,7 +54,23 @@ Quantize(benchmark::State& state)
     }
 }
 
-/** The same at 4 bits with a true epsilon of 4 a coordinate: four levels in use, 2 bits. */
+/** Rotate an update: 159,010 coordinates become 262,144. */
+void
+Rotate(benchmark::State& state)
+{
+    const auto update = MakeUpdate();
+    std::vector<float> values;
+    values.reserve(PublicRotation::GetRotatedSize(DIMENSION));
+    uint32_t round = 0;
+    for (auto _ : state)
+    {
+        values = update;
+        PublicRotation(1, ++round).Rotate(values);
+        benchmark::DoNotOptimize(values.data());
+    }
+}
+
+/** Quantize at 4 bits with a true epsilon of 4 a coordinate: four levels in use, 2 bits. */
 void
 QuantizeOptimally(benchmark::State& state)
 {
@@ -142,6 +159,7 @@ CopyTenUpdates(benchmark::State& state)
 }
 
 BENCHMARK(Quantize)->Unit(benchmark::kMillisecond);
+BENCHMARK(Rotate)->Unit(benchmark::kMillisecond);
 BENCHMARK(QuantizeOptimally)->Unit(benchmark::kMillisecond);
 BENCHMARK(RandomWords)->Unit(benchmark::kMillisecond);
 BENCHMARK(ExactDistortion)->Unit(benchmark::kMillisecond);

@@ -105,6 +105,7 @@ set(federated_sources
     model/quantization/min-max-interval.cc
     model/quantization/optimal-dp-quantizer.cc
     model/quantization/privacy-coin.cc
+    model/quantization/public-rotation.cc
     model/quantization/quantizer.cc
     model/quantization/random-coordinates-quantizer.cc
     model/quantization/randomized-response-quantizer.cc
@@ -249,6 +250,7 @@ set(federated_headers
     model/quantization/optimal-dp-quantizer.h
     model/quantization/privacy-claim.h
     model/quantization/privacy-coin.h
+    model/quantization/public-rotation.h
     model/quantization/quantizer.h
     model/quantization/random-coordinates-quantizer.h
     model/quantization/randomized-response-quantizer.h
@@ -317,7 +319,9 @@ set(federated_test_sources
     test/privacy-audit-test.cc
     test/privacy-conversion-test.cc
     test/privacy-ledger-test.cc
+    test/public-rotation-test.cc
     test/quantizer-test.cc
+    test/rotated-federation-test.cc
     test/round-planner-test.cc
     test/sample-fusion-test.cc
     test/script-mistakes-test.cc

@@ -114,13 +114,13 @@ Run(const Setting& setting, Attack& attack)
     PrepareUpdate(settings, layerEnds, coins, update, prepared);
     attack.clipFactor = prepared.clipFactor;
     observation.clipFactor = prepared.clipFactor;
-    observation.update.resize(d);
     if (prepared.valid)
     {
-        DecodePrepared(settings, prepared, observation.update.data());
+        observation.update = RecoverUpdate(settings, prepared, d);
     }
     else
     {
+        observation.update.resize(d);
         observation.captured.assign(d, false); // an update that is not valid is not sent
     }
     double signal = 0;

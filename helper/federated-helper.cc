@@ -304,6 +304,25 @@ FederatedHelper::SetEpsilon(double epsilon)
 }
 
 void
+FederatedHelper::SetInterval(double halfWidth)
+{
+    NS_ABORT_MSG_IF(!std::isfinite(halfWidth) || halfWidth <= 0,
+                    "FederatedHelper: the interval has a half width of "
+                        << halfWidth << ", not a number above 0");
+    m_halfWidth = halfWidth;
+    m_checked = false;
+}
+
+void
+FederatedHelper::SetClipBound(double bound)
+{
+    NS_ABORT_MSG_IF(!std::isfinite(bound) || bound <= 0,
+                    "FederatedHelper: the clip bound is " << bound << ", not a number above 0");
+    m_clipBound = bound;
+    m_checked = false;
+}
+
+void
 FederatedHelper::SetQuantizer(Ptr<Quantizer> quantizer)
 {
     m_customQuantizer = quantizer;
@@ -342,6 +361,13 @@ FederatedHelper::SetEncryptionKey(const std::string& key)
 {
     SetCenterAttribute("EncryptionKey", StringValue(key));
     SetDeviceAttribute("EncryptionKey", StringValue(key));
+}
+
+void
+FederatedHelper::SetRotation(bool rotation)
+{
+    SetCenterAttribute("Rotation", BooleanValue(rotation));
+    SetDeviceAttribute("Rotation", BooleanValue(rotation));
 }
 
 void
@@ -488,6 +514,10 @@ FederatedHelper::Check(std::string& error)
     {
         text << error;
     }
+    else if (m_clipBound > 0 && profile->clipNorm == CLIP_NONE)
+    {
+        text << "Profile " << m_profile << " does not clip updates: there is no bound to set.";
+    }
     else if (!std::isfinite(m_epsilon) || m_epsilon <= 0)
     {
         text << "Epsilon is " << m_epsilon << ", not a number above 0.";
@@ -550,10 +580,14 @@ FederatedHelper::CheckStrategies(std::string& error)
     UpdateSettings settings;
     settings.quantizer = PeekPointer(quantizer->Get<Quantizer>());
     settings.intervalRule = PeekPointer(interval->Get<IntervalRule>());
+    if (IsRotated())
+    {
+        settings.rotation = PublicRotation(m_task->GetRotationSeed(), 0);
+    }
     for (std::size_t i = 0; i < m_groups.size(); ++i)
     {
         settings.bits = m_groups[i].bits;
-        if (!CheckUpdateSettings(settings, error))
+        if (!CheckUpdateSettings(settings, m_task->GetDimension(), error))
         {
             error = "Group " + std::to_string(i) + ": " + error;
             return false;
@@ -593,7 +627,7 @@ FederatedHelper::CheckPrivacyBudgets(std::string& error)
 void
 FederatedHelper::MakeStrategies()
 {
-    const Profile& profile = *Find(PROFILES, m_profile);
+    const Profile profile = GetProfile();
     ObjectFactory interval(profile.halfWidth > 0 ? "ns3::FixedInterval" : "ns3::MaxAbsInterval");
     if (profile.halfWidth > 0)
     {
@@ -611,8 +645,8 @@ FederatedHelper::MakeStrategies()
     if (name == "ns3::LaplaceQuantizer")
     {
         // One epsilon for the whole update: d times that of a coordinate.
-        const auto dimension = static_cast<double>(m_task->GetDimension());
-        quantizer.Set("Epsilon", DoubleValue(dimension * m_epsilon));
+        const auto coordinates = static_cast<double>(GetEncodedSize());
+        quantizer.Set("Epsilon", DoubleValue(coordinates * m_epsilon));
         quantizer.Set("Sensitivity", DoubleValue(profile.laplaceSensitivity));
     }
     else if (name == "ns3::DpStochasticQuantizer")
@@ -629,6 +663,37 @@ FederatedHelper::GetFusionRule() const
     return chosen.empty() ? Find(ALGORITHMS, m_algorithm)->fusionRule : chosen;
 }
 
+FederatedHelper::Profile
+FederatedHelper::GetProfile() const
+{
+    Profile profile = *Find(PROFILES, m_profile);
+    if (m_halfWidth > 0)
+    {
+        profile.halfWidth = m_halfWidth;
+    }
+    if (m_clipBound > 0)
+    {
+        profile.clipBound = m_clipBound;
+        profile.clusterConstant = m_clipBound;
+        profile.laplaceSensitivity = 2 * m_clipBound;
+    }
+    return profile;
+}
+
+bool
+FederatedHelper::IsRotated() const
+{
+    const auto rotation = DynamicCast<const BooleanValue>(
+        FindValue(FederatedDevice::GetTypeId(), m_deviceAttributes, "Rotation"));
+    return rotation && rotation->Get();
+}
+
+std::size_t
+FederatedHelper::GetEncodedSize() const
+{
+    return ns3::GetEncodedSize(IsRotated(), m_task->GetDimension());
+}
+
 TypeId
 FederatedHelper::GetProtocol() const
 {
@@ -638,7 +703,7 @@ FederatedHelper::GetProtocol() const
 Ptr<FusionCenter>
 FederatedHelper::MakeCenter(const Address& address) const
 {
-    const Profile& profile = *Find(PROFILES, m_profile);
+    const Profile profile = GetProfile();
     const Algorithm& algorithm = *Find(ALGORITHMS, m_algorithm);
     const std::string fusionName = GetFusionRule();
     ObjectFactory fusion(fusionName);
@@ -688,7 +753,7 @@ FederatedHelper::MakeCenter(const Address& address) const
 ObjectFactory
 FederatedHelper::MakeDeviceFactory() const
 {
-    const Profile& profile = *Find(PROFILES, m_profile);
+    const Profile profile = GetProfile();
     const bool report = profile.exactDistortion && GetFusionRule() == "ns3::EffectiveSnrFusion";
     ObjectFactory factory("ns3::FederatedDevice");
     factory.Set("Protocol", TypeIdValue(GetProtocol()));

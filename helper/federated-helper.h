@@ -95,10 +95,24 @@ class FederatedHelper
     void SetWeights(const std::string& name);
 
     /**
-     * @param epsilon epsilon_1, of one coordinate of one update: the same-cell epsilon of the
-     * paper's quantizer, and 1/d of that of LaplaceSQ.
+     * @param epsilon epsilon_1, of one encoded coordinate of one update: the same-cell epsilon of
+     * the paper's quantizer, and 1/d of that of LaplaceSQ.
      */
     void SetEpsilon(double epsilon);
+
+    /**
+     * Quantize on another public interval than that of the profile, as rotated updates need: their
+     * coordinates are about ||v|| / sqrt(P).
+     * @param halfWidth The interval is [-halfWidth, halfWidth].
+     */
+    void SetInterval(double halfWidth);
+
+    /**
+     * Clip at another norm than the profile does. The constant of CSO and the sensitivity of
+     * LaplaceSQ follow it.
+     * @param bound C.
+     */
+    void SetClipBound(double bound);
 
     /**
      * Use another quantizer than the one of the algorithm; its attributes stay as they are.
@@ -127,6 +141,14 @@ class FederatedHelper
      * @param key Up to 32 bytes, which center and devices share; empty: no encryption.
      */
     void SetEncryptionKey(const std::string& key);
+
+    /**
+     * Rotate updates before they are clipped and quantized (PublicRotation): lost fragments then
+     * take a little of every coordinate. An update is sent as P coordinates, the smallest power of
+     * two that is not below d. Interval and clip are those of the rotated coordinates.
+     * @param rotation Whether the devices rotate, and the center rotates back.
+     */
+    void SetRotation(bool rotation);
 
     /**
      * Send all messages, up and down, to a broadcast or multicast address, as on a radio without
@@ -352,6 +374,15 @@ class FederatedHelper
     /** @return the TypeId of the fusion rule. */
     std::string GetFusionRule() const;
 
+    /** @return the profile, with the interval and the bound that were set instead of its own. */
+    Profile GetProfile() const;
+
+    /** @return how many coordinates of an update are encoded: d, or P if updates are rotated. */
+    std::size_t GetEncodedSize() const;
+
+    /** @return whether the devices rotate their updates. */
+    bool IsRotated() const;
+
     /** @return the socket factory of the protocol. */
     TypeId GetProtocol() const;
 
@@ -407,6 +438,8 @@ class FederatedHelper
     std::string m_algorithm;          //!< Name of the algorithm.
     std::string m_weights;            //!< Name of the weights.
     double m_epsilon;                 //!< epsilon_1.
+    double m_halfWidth = 0;           //!< Of the interval; 0: that of the profile.
+    double m_clipBound = 0;           //!< C; 0: that of the profile.
     Ptr<Quantizer> m_customQuantizer; //!< Instead of that of the algorithm; may be null.
     std::vector<Group> m_groups;      //!< The devices.
     FederatedData m_data;             //!< Training and test set.

@@ -58,6 +58,7 @@ FederatedScenarioOptions::AddFederation(FederatedCommandLine& cmd)
     learning.Add(cmd);
     cmd.AddCount("threads", "Threads that train and evaluate, 0 for all cores", threads, 0, 1024);
     AddEncryption(cmd, encrypt);
+    AddPreparation(cmd);
     cmd.AddData(data);
     cmd.AddOutput(output);
 }
@@ -69,6 +70,18 @@ FederatedScenarioOptions::AddWeights(FederatedCommandLine& cmd)
                   "Weights of the updates, where the algorithm leaves them open",
                   weights,
                   FederatedHelper::GetWeights());
+}
+
+void
+FederatedScenarioOptions::AddPreparation(FederatedCommandLine& cmd)
+{
+    cmd.AddReal("clip", "Largest norm of an update, 0: of the profile", clip, 0, 1e9);
+    cmd.AddReal("interval",
+                "A: coordinates are clamped to [-A, A], 0: interval of the profile",
+                interval,
+                0,
+                1e6);
+    AddRotation(cmd, rotation);
 }
 
 void
@@ -92,6 +105,14 @@ FederatedScenarioOptions::SetEncryption(FederatedHelper& federation, bool encryp
     {
         federation.SetEncryptionKey("known to the federation only");
     }
+}
+
+void
+FederatedScenarioOptions::AddRotation(FederatedCommandLine& cmd, bool& rotation)
+{
+    cmd.AddFlag("rotation",
+                "Rotate updates at random: lost fragments take a little of every coordinate",
+                rotation);
 }
 
 void
@@ -177,6 +198,18 @@ FederatedScenarioOptions::SetUp(FederatedHelper& federation, const FederatedComm
         noiseModel = text.str();
     }
     SetEncryption(federation, encrypt);
+    if (clip > 0)
+    {
+        federation.SetClipBound(clip);
+    }
+    if (interval > 0)
+    {
+        federation.SetInterval(interval);
+    }
+    if (rotation)
+    {
+        federation.SetRotation(true);
+    }
     learning.SetUp(federation);
     federation.SetTaskAttribute("Threads", UintegerValue(threads));
     federation.SetCenterAttribute("LinkNoise", StringValue(noiseModel));

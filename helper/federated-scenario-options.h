@@ -57,6 +57,13 @@ class FederatedScenarioOptions
     void AddWeights(FederatedCommandLine& cmd);
 
     /**
+     * Add the options of how updates are prepared, which AddFederation() adds too: --clip,
+     * --interval and --rotation.
+     * @param cmd The command line.
+     */
+    void AddPreparation(FederatedCommandLine& cmd);
+
+    /**
      * Add the options of the places of devices.
      * @param cmd The command line.
      */
@@ -76,6 +83,13 @@ class FederatedScenarioOptions
      * @param encrypt Whether --encrypt was given.
      */
     static void SetEncryption(FederatedHelper& federation, bool encrypt);
+
+    /**
+     * Add --rotation, also for examples that have no other of these options.
+     * @param cmd The command line.
+     * @param [in,out] rotation Its default, and where the value goes.
+     */
+    static void AddRotation(FederatedCommandLine& cmd, bool& rotation);
 
     /**
      * Add --selection, which AddFederation() adds too.
@@ -127,6 +141,8 @@ class FederatedScenarioOptions
     std::string algorithm = "fwo-cso";      //!< Quantizer, fusion rule, cluster sizes.
     std::string weights = "default";        //!< Instead of those of the algorithm.
     double epsilon = 1e-6;                  //!< Of one coordinate.
+    double clip = 0;                        //!< C; 0: that of the profile.
+    double interval = 0;                    //!< A of [-A, A]; 0: the interval of the profile.
     std::string noise = "none";             //!< none, snr or fixed.
     double sigma1 = 6.25e-4;                //!< Fixed noise of the first group.
     double sigma2 = 0.125;                  //!< Fixed noise of the others.
@@ -135,6 +151,7 @@ class FederatedScenarioOptions
     FederatedLearningOptions learning;      //!< Split, model and local training.
     uint32_t threads = 0;                   //!< For training and evaluation; 0: all cores.
     bool encrypt = false;                   //!< Whether messages are encrypted.
+    bool rotation = false;                  //!< Whether updates are rotated.
     std::string data = "data/mnist";        //!< Where the data are.
     std::string output;                     //!< Start of the paths of files; empty: none.
 

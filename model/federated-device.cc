@@ -166,6 +166,13 @@ FederatedDevice::GetTypeId()
                           BooleanValue(false),
                           MakeBooleanAccessor(&FederatedDevice::m_reportDistortion),
                           MakeBooleanChecker())
+            .AddAttribute("Rotation",
+                          "Whether updates are rotated at random before they are clipped, so that "
+                          "lost fragments take a little of every coordinate. The rotation is "
+                          "public; Rotation of the center must be the same.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FederatedDevice::m_rotation),
+                          MakeBooleanChecker())
             .AddAttribute(
                 "IncompleteModel",
                 "What to do without a complete model: skip the round, or use previous values of "
@@ -305,14 +312,19 @@ FederatedDevice::GetBufferedBytes() const
 }
 
 UpdateSettings
-FederatedDevice::GetSettings(unsigned bits) const
+FederatedDevice::GetSettings(unsigned bits, uint32_t round) const
 {
-    return {m_clipNorm,
-            m_clipBound,
-            PeekPointer(m_interval),
-            PeekPointer(m_quantizer),
-            bits,
-            m_reportDistortion};
+    UpdateSettings settings{m_clipNorm,
+                            m_clipBound,
+                            PeekPointer(m_interval),
+                            PeekPointer(m_quantizer),
+                            bits,
+                            m_reportDistortion};
+    if (m_rotation)
+    {
+        settings.rotation = PublicRotation(m_task ? m_task->GetRotationSeed() : 0, round);
+    }
+    return settings;
 }
 
 PrivacyClaim
@@ -352,7 +364,9 @@ FederatedDevice::GetExpense(const UpdateSettings& settings) const
     // Batches are drawn without replacement from the samples of the device.
     const double drawn = static_cast<double>(m_steps) * m_batchSize;
     const std::size_t dimension = m_task->GetDimension();
-    return {ns3::GetPrivacyClaim(settings, dimension), dimension, drawn / m_task->GetSamples(m_id)};
+    return {ns3::GetPrivacyClaim(settings, dimension),
+            GetEncodedSize(settings, dimension),
+            drawn / m_task->GetSamples(m_id)};
 }
 
 PrivacyLimit
@@ -432,7 +446,7 @@ FederatedDevice::StartApplication()
     std::string error =
         FindSocketMistake(GetNode(), m_protocol, {m_remote, m_local, m_uplinkGroup, m_multicast});
     NS_ABORT_MSG_IF(!error.empty(), "FederatedDevice: device " << m_id << ": " << error);
-    NS_ABORT_MSG_IF(!CheckUpdateSettings(GetSettings(m_bits), error),
+    NS_ABORT_MSG_IF(!CheckUpdateSettings(GetSettings(m_bits), m_task->GetDimension(), error),
                     "FederatedDevice: device " << m_id << ": " << error);
     NS_ABORT_MSG_IF(!CheckPrivacyBudget(error), "FederatedDevice: " << error);
     if (m_isTrainingLocal)
@@ -455,7 +469,7 @@ FederatedDevice::StartApplication()
     settings.protocol = m_protocol;
     settings.key = m_encryptionKey;
     settings.fragmentSize = m_fragmentSize;
-    settings.dimension = m_task->GetDimension();
+    settings.dimension = GetEncodedSize(GetSettings(m_bits), m_task->GetDimension());
     settings.timeout = m_controlTimeout;
     settings.silence = std::min(m_centerTimeout, Time::Max() / 4);
     settings.retries = m_controlRetries;
@@ -632,7 +646,7 @@ FederatedDevice::Train()
     const auto schedule = LearningRateSchedule::Decaying(m_learningRate, m_learningRateDecay);
     auto update = std::make_shared<LocalUpdate>();
     update->training = {m_steps, m_batchSize, schedule.At(terms.round - 1.0)};
-    update->settings = GetSettings(terms.bits);
+    update->settings = GetSettings(terms.bits, terms.round);
     update->device = m_id;
     update->serial = m_account->TakeSerial(terms.round);
     update->federation = m_account->federation;

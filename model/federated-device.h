@@ -232,9 +232,10 @@ class FederatedDevice : public Application
   private:
     /**
      * @param bits Resolution of an update, b.
+     * @param round Its round, which selects the rotation.
      * @return how it is prepared.
      */
-    UpdateSettings GetSettings(unsigned bits) const;
+    UpdateSettings GetSettings(unsigned bits, uint32_t round = 0) const;
 
     /** The configuration that an update is encoded with, and what is claimed about it then. */
     struct Encoding;
@@ -337,6 +338,7 @@ class FederatedDevice : public Application
     double m_learningRate;         //!< eta_0.
     double m_learningRateDecay;    //!< How fast it falls.
     bool m_reportDistortion;       //!< Whether the exact distortion is reported.
+    bool m_rotation;               //!< Whether updates are rotated.
     IncompletePolicy m_incomplete; //!< What to do without a complete model.
     double m_budget;               //!< Largest epsilon; 0: any.
     PrivacyEpsilon m_budgetOf;     //!< Which epsilon that is.

@@ -24,6 +24,7 @@
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/udp-socket-factory.h"
 #include "ns3/uinteger.h"
+#include "ns3/update-preparation.h"
 #include "ns3/uplink-meter.h"
 
 #include <algorithm>
@@ -85,6 +86,12 @@ FusionCenter::GetTypeId()
                           PointerValue(),
                           MakePointerAccessor(&FusionCenter::m_interval),
                           MakeStrategyChecker<IntervalRule>())
+            .AddAttribute("Rotation",
+                          "Whether the devices rotate their updates, as Rotation of the devices "
+                          "says; updates of the other kind are dropped.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FusionCenter::m_rotation),
+                          MakeBooleanChecker())
             .AddAttribute("FusionRule",
                           "Computes the weights of the updates.",
                           StringValue("ns3::EffectiveSnrFusion"),
@@ -101,7 +108,8 @@ FusionCenter::GetTypeId()
                           MakePointerAccessor(&FusionCenter::m_selector),
                           MakeStrategyChecker<SelectionPolicy>())
             .AddAttribute("BitBudget",
-                          "B, bits a coordinate that the devices of a round may send together.",
+                          "B, bits an encoded coordinate that the devices of a round may send "
+                          "together.",
                           StringValue("ns3::FixedBitBudget"),
                           MakePointerAccessor(&FusionCenter::m_budget),
                           MakeStrategyChecker<BitBudget>())
@@ -421,6 +429,8 @@ FusionCenter::CheckAttributes()
     m_joinTimeout = std::min(m_joinTimeout, Time::Max() / 4);
     m_model = m_firstModel;
     m_task->BeginWith(m_model);
+    NS_ABORT_MSG_IF(m_rotation && !CheckRotation(PeekPointer(m_interval), m_model.size(), error),
+                    "FusionCenter: " << error);
 }
 
 void
@@ -557,11 +567,17 @@ FusionCenter::HandleLeft(uint32_t device)
     m_exchange->Leave(device);
 }
 
+std::size_t
+FusionCenter::GetEncodedSize() const
+{
+    return ns3::GetEncodedSize(m_rotation, m_model.size());
+}
+
 RoundPlan
 FusionCenter::PlanNextRound()
 {
     RoundRules rules;
-    rules.dimension = m_model.size();
+    rules.dimension = GetEncodedSize();
     rules.groupBits = m_bits;
     rules.participants = m_participants;
     rules.deadline = m_deadline;
@@ -612,7 +628,8 @@ FusionCenter::StartRound()
     RoundExchange::Rules rules;
     rules.collector.round = m_round;
     rules.collector.start = m_record.start;
-    rules.collector.dimension = m_model.size();
+    rules.collector.dimension = GetEncodedSize();
+    rules.collector.isRotated = m_rotation;
     rules.collector.rememberFragments = m_noise->DependsOnSnr();
     if (m_interval)
     {
@@ -641,9 +658,9 @@ FusionCenter::EndRound()
     Fuse();
     m_meter->Measure(m_exchange->GetCollector().GetObservations(), m_record.end);
     m_exchange->Clear();
-    m_record.Summarize(m_model.size());
+    m_record.Summarize(GetEncodedSize());
     m_record.sameCellEpsilon =
-        m_roster->GetMostAnswers() * static_cast<double>(m_model.size()) *
+        m_roster->GetMostAnswers() * static_cast<double>(GetEncodedSize()) *
         m_quantizer->GetCoordinateEpsilon(*std::min_element(m_bits.begin(), m_bits.end()));
     m_record.drops = m_endpoint->TakeDrops();
     Evaluate();
@@ -671,6 +688,10 @@ FusionCenter::Fuse()
     rules.groups = m_bits.size();
     rules.minUpdates = m_minUpdates;
     rules.seed = m_task->GetSeed();
+    if (m_rotation)
+    {
+        rules.rotation = PublicRotation(m_task->GetRotationSeed(), m_round);
+    }
     FusedModel fused = FuseRound(m_exchange->GetCollector(),
                                  *m_roster,
                                  PeekPointer(m_probe),

@@ -16,6 +16,7 @@
 #include "ns3/learning-task.h"
 #include "ns3/link-noise.h"
 #include "ns3/link-probe.h"
+#include "ns3/public-rotation.h"
 #include "ns3/quantizer.h"
 #include "ns3/round-record.h"
 #include "ns3/selection-policy.h"
@@ -223,6 +224,10 @@ class FusionCenter : public Application
     /** Begin a round. */
     void StartRound();
 
+    /** @return how many coordinates of an update are encoded and sent: d, or P if it is rotated.
+     */
+    std::size_t GetEncodedSize() const;
+
     /** @return the plan of the round that begins now. */
     federated::RoundPlan PlanNextRound();
 
@@ -246,6 +251,7 @@ class FusionCenter : public Application
     Ptr<LearningTask> m_task;        //!< What is learned.
     Ptr<Quantizer> m_quantizer;      //!< Quantizer of the devices.
     Ptr<IntervalRule> m_interval;    //!< Interval rule of the devices; may be null.
+    bool m_rotation;                 //!< Whether the devices rotate their updates.
     Ptr<FusionRule> m_fusionRule;    //!< Computes the weights.
     Ptr<ClusterSizePolicy> m_policy; //!< Chooses the cluster sizes.
     Ptr<SelectionPolicy> m_selector; //!< Chooses the devices of each group.

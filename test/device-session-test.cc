@@ -357,6 +357,30 @@ TEST(DeviceSession, SendsFloatsWithoutIntervals)
     EXPECT_TRUE(header.intervals.empty());
 }
 
+TEST(DeviceSession, SendsAllCoordinatesOfARotatedUpdate)
+{
+    DeviceSession::Terms terms = MakeTerms();
+    terms.wireBits = 32;
+    Session test(terms);
+    LocalUpdate& update = test.Train(32);
+    update.settings.rotation = PublicRotation(1, 3);
+    update.payload.resize(4 * std::size_t{64});     // 40 coordinates rotated to 64
+    test.session.StartWaiting(44 + 80, Seconds(5)); // twenty floats
+    EXPECT_EQ(test.session.GetSent().planned, 4U);
+    test.session.StartSending(Seconds(5));
+    std::size_t covered = 0;
+    while (test.session.HasFragment())
+    {
+        FederatedHeader header;
+        const DeviceSession::Piece piece = test.session.NextFragment(header);
+        EXPECT_TRUE(header.rotated);
+        header.Seal(piece.payload, piece.size);
+        EXPECT_TRUE(header.IsValid());
+        covered += header.coordinates;
+    }
+    EXPECT_EQ(covered, 64U);
+}
+
 TEST(DeviceSession, ReportsTheDistortionIfItIsToldTo)
 {
     Session test;

@@ -4,6 +4,7 @@
 #include "ns3/config.h"
 #include "ns3/federated-helper.h"
 
+#include "parse-words.h"
 #include "recording-fusion.h"
 
 #include "ns3/arp-cache.h"
@@ -557,6 +558,73 @@ TEST_F(FederatedHelpers, EncryptIfTheOptionSaysSo)
         EXPECT_NE(result.find(" rounds=3 "), std::string::npos) << result;
         EXPECT_NE(result.find(" lost_fraction=0\n"), std::string::npos) << result;
     }
+}
+
+TEST_F(FederatedHelpers, TakeAnotherIntervalAndBoundThanThoseOfTheProfile)
+{
+    m_helper->SetInterval(0.002);
+    m_helper->SetClipBound(250);
+    const auto applications = InstallInStar();
+    const auto rule = GetObjectOf(applications.Get(1), "IntervalRule");
+    EXPECT_EQ(GetNumber(rule, "Low"), -0.002);
+    EXPECT_EQ(GetNumber(rule, "High"), 0.002);
+    EXPECT_EQ(GetObjectOf(applications.Get(0), "IntervalRule"), rule);
+    EXPECT_EQ(GetNumber(applications.Get(1), "ClipBound"), 250);
+    EXPECT_EQ(GetNumber(GetObjectOf(applications.Get(0), "ClusterSizePolicy"), "ClippingConstant"),
+              250);
+    Renew();
+    m_helper->SetAlgorithm("laplacesq");
+    m_helper->SetClipBound(250);
+    EXPECT_EQ(GetNumber(GetObjectOf(InstallInStar().Get(1), "Quantizer"), "Sensitivity"), 500);
+
+    // A public interval instead of one for each update; but there is no bound.
+    Renew();
+    m_helper->SetProfile("fitted");
+    m_helper->SetInterval(0.1);
+    EXPECT_EQ(Check(), "");
+    m_helper->SetClipBound(250);
+    EXPECT_EQ(Check(), "Profile fitted does not clip updates: there is no bound to set.");
+    EXPECT_DEATH(m_helper->SetClipBound(0), "the clip bound is 0, not a number above 0");
+    EXPECT_DEATH(m_helper->SetInterval(-1), "a half width of -1, not a number above 0");
+}
+
+TEST_F(FederatedHelpers, RotateOnBothSidesIfTheOptionSaysSo)
+{
+    for (const char* option : {"--rotation=false", "--rotation", "--rotation=true"})
+    {
+        Renew();
+        FederatedScenarioOptions options;
+        FederatedCommandLine cmd("example.cc", "");
+        options.AddFederation(cmd);
+        ASSERT_EQ(ParseWords({option}, cmd), "");
+        const bool rotates = std::string(option) != "--rotation=false";
+        EXPECT_EQ(options.rotation, rotates);
+        m_helper->SetRotation(options.rotation);
+        const auto applications = InstallInStar();
+        for (uint32_t i = 0; i < applications.GetN(); ++i)
+        {
+            EXPECT_EQ(GetText(applications.Get(i), "Rotation"), rotates ? "true" : "false");
+        }
+        const std::string result = Run();
+        EXPECT_NE(result.find(" rounds=3 "), std::string::npos) << result;
+        EXPECT_NE(result.find(" lost_fraction=0\n"), std::string::npos) << result;
+        // 36 pixels and 4 classes: d is 148, P is 256.
+        const RoundRecord& last = m_helper->GetTraceWriter()->GetLastRound();
+        EXPECT_EQ(last.links.at(0).coordinates, rotates ? 256U : 148U);
+        EXPECT_EQ(last.deliveredBits, 2 + 2 + 4);
+        EXPECT_DOUBLE_EQ(last.sameCellEpsilon, 3 * (rotates ? 256 : 148) * 1e-6);
+    }
+}
+
+TEST_F(FederatedHelpers, RefuseIntervalsOfLayersIfUpdatesAreRotated)
+{
+    m_helper->SetDeviceAttribute("IntervalRule", StringValue("ns3::MaxAbsInterval[PerLayer=true]"));
+    EXPECT_EQ(Check(), "");
+    m_helper->SetRotation(true);
+    EXPECT_EQ(Check(),
+              "Group 0: ns3::MaxAbsInterval: PerLayer is set, but a rotated update has no layers.");
+    m_helper->SetRotation(false);
+    EXPECT_EQ(Check(), "");
 }
 
 TEST_F(FederatedHelpers, GiveEqualRunsEqualSeedsWhateverTheAlgorithmIs)

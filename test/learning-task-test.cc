@@ -270,6 +270,45 @@ TEST_F(LearningTaskTest, AnUpdateIsWhatItsPartsMakeOfIt)
     }
 }
 
+TEST_F(LearningTaskTest, HasASeedForRotationsThatDoesNotRevealTheOther)
+{
+    const auto seed = MakeTask(1)->GetRotationSeed();
+    EXPECT_EQ(MakeTask(2)->GetRotationSeed(), seed);
+    EXPECT_NE(MakeTask(1, 8)->GetRotationSeed(), seed);
+    EXPECT_NE(MakeTask(1)->GetSeed(), seed);
+}
+
+TEST_F(LearningTaskTest, ThreadsChangeNoByteOfARotatedUpdate)
+{
+    std::vector<std::vector<uint8_t>> expected;
+    for (uint32_t threads : {1, 2, 4})
+    {
+        const auto task = MakeTask(threads);
+        std::vector<std::shared_ptr<LocalUpdate>> updates;
+        std::vector<WorkerPool::Ticket> tickets;
+        for (uint32_t k = 0; k < 10; ++k)
+        {
+            updates.push_back(MakeUpdate(task, k % 5, 1 + k / 5));
+            updates.back()->settings.rotation = PublicRotation(task->GetRotationSeed(), 1 + k / 5);
+            tickets.push_back(task->Begin(updates.back()));
+        }
+        std::vector<std::vector<uint8_t>> payloads;
+        for (uint32_t k = 0; k < 10; ++k)
+        {
+            task->Wait(tickets[k]);
+            ASSERT_TRUE(updates[k]->valid);
+            EXPECT_EQ(updates[k]->intervals.back().end, 2048U); // of 1510
+            payloads.push_back(updates[k]->payload);
+            EXPECT_EQ(payloads.back().size(), 1024U);
+        }
+        if (expected.empty())
+        {
+            expected = payloads;
+        }
+        EXPECT_EQ(payloads, expected) << threads << " threads";
+    }
+}
+
 TEST_F(LearningTaskTest, ThreadsAndOrderChangeNoByte)
 {
     std::vector<std::vector<uint8_t>> reference;

@@ -497,6 +497,28 @@ TEST(UpdateCollector, DropsFloatsThatAreNotFinite)
     EXPECT_EQ(collection.Get().record.receivedFragments, 1U);
 }
 
+TEST(UpdateCollector, DropsUpdatesThatAreRotatedUnlikeTheOthers)
+{
+    for (const bool isRotated : {false, true})
+    {
+        for (const bool expected : {false, true})
+        {
+            SCOPED_TRACE(testing::Message() << isRotated << " instead of " << expected);
+            Collection collection;
+            UpdateCollector::Rules rules;
+            rules.round = ROUND;
+            rules.dimension = DIMENSION;
+            rules.isRotated = expected;
+            collection.collector.Begin(rules);
+            collection.collector.Add(0, 1, 4, 4, Time(0));
+            collection.sender.header.rotated = isRotated;
+            EXPECT_EQ(collection.Send(0),
+                      isRotated == expected ? std::nullopt : std::make_optional(DROP_INVALID));
+            EXPECT_EQ(collection.Get().record.receivedFragments, isRotated == expected ? 1U : 0U);
+        }
+    }
+}
+
 TEST(UpdateCollector, DropsUpdatesOnAnotherIntervalThanThePublicOne)
 {
     struct Case

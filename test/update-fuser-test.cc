@@ -519,6 +519,44 @@ TEST(UpdateFuser, AddsNoNoiseWhereNothingWasDelivered)
     EXPECT_EQ(fused.model[3], 7);
 }
 
+TEST(UpdateFuser, AddsTheNoiseOfTheLinksToRotatedCoordinates)
+{
+    constexpr std::size_t DIMENSION = 40000;
+    Fusion fusion;
+    fusion.SetNoise(MakeFixed("0.5"));
+    fusion.rules.rotation = PublicRotation(1, 1);
+    fusion.model.assign(DIMENSION, 7);
+    fusion.Add(0, std::vector<float>(PublicRotation::GetRotatedSize(DIMENSION)));
+    const FusedModel fused = fusion.Fuse();
+    ASSERT_EQ(fused.model.size(), DIMENSION);
+    double squares = 0;
+    for (const float value : fused.model)
+    {
+        squares += (double{value} - 7) * (double{value} - 7);
+    }
+    // Rotation keeps the variance. 5 standard errors happen once in 10^6.
+    EXPECT_NEAR(squares / DIMENSION, 0.25, 5 * 0.25 * std::sqrt(2.0 / DIMENSION));
+}
+
+TEST(UpdateFuser, SkipsTheRoundIfRotatedUpdatesOverflowTheModelOrAreTooFew)
+{
+    const float most = std::numeric_limits<float>::max();
+    for (const float update : {most / 4, most})
+    {
+        Fusion fusion;
+        fusion.rules.rotation = PublicRotation(1, 1);
+        fusion.model = {most / 2, 0, 0}; // rotated to four
+        fusion.Add(0, {update, update, update, update});
+        const FusedModel fused = fusion.Fuse();
+        EXPECT_EQ(fused.overflowed, update == most) << update;
+        EXPECT_EQ(fused.skipped, update == most);
+        EXPECT_EQ(fused.model.size(), update == most ? 0U : 3U);
+        fusion.rules.minUpdates = 2;
+        EXPECT_TRUE(fusion.Fuse().skipped);
+        EXPECT_FALSE(fusion.Fuse().overflowed);
+    }
+}
+
 TEST(UpdateFuser, DecodesReceivedRangesAsTheQuantizerDoesAndNoOthers)
 {
     constexpr std::size_t DIMENSION = 3000; // more than a block

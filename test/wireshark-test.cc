@@ -35,7 +35,7 @@ using Bytes = std::vector<uint8_t>;
  * @return a message of a type, with the payload given or, for coordinates, one of 100 bytes.
  */
 Bytes
-MakeMessage(FederatedHeader::Type type, Bytes payload, std::string& text)
+MakeMessage(FederatedHeader::Type type, Bytes payload, std::string& text, bool rotated = false)
 {
     FederatedHeader header;
     header.type = type;
@@ -59,6 +59,7 @@ MakeMessage(FederatedHeader::Type type, Bytes payload, std::string& text)
         header.first = 400;
         header.coordinates = 200;
         header.distortion = 0.25F;
+        header.rotated = rotated;
         header.intervals = {{400, 500, -1, 1}, {500, 600, 0, 0.5F}};
         payload.resize(100);
     }
@@ -99,6 +100,7 @@ MakeMessages(std::string& text)
         MakeMessage(Header::ACK, MakeBody(AckBody{Header::GRANT}), text),
         MakeMessage(Header::MODEL, {}, text),
         MakeMessage(Header::UPDATE, {}, text),
+        MakeMessage(Header::UPDATE, {}, text, true),
         MakeMessage(Header::REPAIR, repairBytes, text),
         MakeMessage(Header::DONE, MakeBody(DoneBody{OUTCOME_SENT}), text),
         MakeMessage(Header::REJOIN, {}, text),

@@ -40,6 +40,7 @@ class FederatedRandom
         LINK_NOISE,
         SYNTHETIC_DATA,
         SELECTION,
+        ROTATION,
     };
 
     using result_type = uint32_t; //!< As the standard library names it.

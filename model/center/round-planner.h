@@ -35,7 +35,7 @@ struct PlannerDevice : SelectionCandidate
 /** How rounds are planned. */
 struct RoundRules
 {
-    std::size_t dimension = 0;       //!< d, coordinates of model and updates.
+    std::size_t dimension = 0;       //!< Coordinates of an update as it is encoded.
     std::vector<unsigned> groupBits; //!< Resolution b of each group.
     uint32_t participants = 1;       //!< N, devices that are wanted.
     Time deadline;                   //!< Longest round.

@@ -100,27 +100,28 @@ struct RoundRecord
     uint32_t selected = 0;    //!< Devices that were granted a slot.
     uint32_t received = 0;    //!< Devices with at least one fragment received.
     uint32_t declined = 0;    //!< Devices that declined because their privacy budget is spent.
-    double bitBudget = 0;     //!< B, bits a coordinate; may be infinite.
+    double bitBudget = 0;     //!< B, bits an encoded coordinate; may be infinite.
     double uplinkSeconds = 0; //!< tau, time left of the round when all have trained.
     double meanRate = std::numeric_limits<double>::quiet_NaN(); //!< R, harmonic mean of the rates
                                                                 //!< of joined devices, bit/s.
     double grantedBits = 0;         //!< Bits a coordinate on the wire, summed over the selected.
-    double deliveredBits = 0;       //!< Bits delivered divided by d, summed over devices.
+    double deliveredBits = 0;       //!< Bits delivered a coordinate, summed over devices.
     uint64_t sentFragments = 0;     //!< Over devices that are known to have sent.
     uint64_t receivedFragments = 0; //!< Of these, how many were received in time.
-    double untouchedFraction = 0;   //!< Coordinates that no device delivered.
+    double untouchedFraction = 0;   //!< Encoded coordinates that no device delivered.
     double meanSnr = std::numeric_limits<double>::quiet_NaN();   //!< Linear, over received updates.
     double meanSigma = std::numeric_limits<double>::quiet_NaN(); //!< Over received updates.
     double sameCellEpsilon =
         std::numeric_limits<double>::quiet_NaN(); //!< Largest R_u d epsilon so far, R_u being the
-                                                  //!< rounds that a device answered; NaN where the
-                                                  //!< quantizer has no epsilon for a coordinate.
+                                                  //!< rounds that a device answered and d the
+                                                  //!< encoded coordinates; NaN where the quantizer
+                                                  //!< has no epsilon for a coordinate.
     DropCounters drops{};                         //!< Messages dropped since the last round's end.
     std::vector<LinkRecord> links;                //!< The selected devices, in ascending order.
 
     /**
      * Set all sums and means over the devices from `links`.
-     * @param dimension d, coordinates of an update.
+     * @param dimension Coordinates of an update as it is encoded.
      */
     void Summarize(std::size_t dimension);
 

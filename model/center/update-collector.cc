@@ -161,9 +161,10 @@ UpdateCollector::TakeUpdate(uint32_t device,
     Participant& participant = *m_participants.at(device);
     LinkRecord& record = participant.record;
     if ((record.sentKnown && record.receivedFragments == record.sentFragments) ||
-        !HasAgreedInterval(header))
+        header.rotated != m_rules.isRotated || !HasAgreedInterval(header))
     {
-        return DROP_INVALID; // more than its DONE reports, or not on the public interval
+        // More than its DONE reports, rotated unlike the others, or not on the public interval.
+        return DROP_INVALID;
     }
     if (const auto reason = GetDropReason(participant.update.Accept(header, payload)))
     {

@@ -55,7 +55,7 @@ struct Participant
     };
 
     /**
-     * @param dimension d.
+     * @param dimension Coordinates of its update as it is encoded.
      * @param bits Bits of a coordinate as sent.
      */
     Participant(std::size_t dimension, unsigned bits)
@@ -95,7 +95,9 @@ class UpdateCollector
     {
         uint32_t round = 0;             //!< The round.
         Time start;                     //!< When it began.
-        std::size_t dimension = 0;      //!< d.
+        std::size_t dimension = 0;      //!< Coordinates of an update as it is encoded.
+        bool isRotated = false;         //!< Whether they are rotated; updates of the other kind are
+                                        //!< dropped.
         bool rememberFragments = false; //!< Whether to keep the packet of each fragment.
         PrivacyContext interval;        //!< If the interval is public, updates on another one are
                                         //!< dropped.

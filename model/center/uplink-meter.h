@@ -19,7 +19,7 @@ struct UplinkObservation
 {
     uint32_t device = 0;            //!< The device.
     unsigned wireBits = 0;          //!< Bits of a coordinate as sent.
-    std::size_t dimension = 0;      //!< d, coordinates of an update.
+    std::size_t dimension = 0;      //!< Coordinates of an update as it is encoded.
     Time slotStart;                 //!< When its slot began.
     uint32_t receivedFragments = 0; //!< Received fragments; 0: nothing is measured.
     Time firstReceived;             //!< When the first one was received.

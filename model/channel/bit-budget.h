@@ -20,7 +20,7 @@ namespace ns3
 struct BitBudgetContext
 {
     uint32_t round = 0;        //!< The round.
-    std::size_t dimension = 0; //!< d, coordinates of an update.
+    std::size_t dimension = 0; //!< Coordinates of an update as it is encoded.
     double uplinkSeconds =
         std::numeric_limits<double>::quiet_NaN();           //!< tau, the time left for the uplink.
     double rate = std::numeric_limits<double>::quiet_NaN(); //!< Mean rate of the devices, bit/s.

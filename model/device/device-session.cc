@@ -100,7 +100,10 @@ DeviceSession::StartWaiting(std::size_t room, const Time& start)
         m_update->intervals.clear();
     }
     m_terms.wireBits = m_update->wireBits; // the quantizer may be another one since the grant
-    m_fragments = PlanFragments(m_terms.dimension, m_terms.wireBits, m_update->intervals, room);
+    m_fragments = PlanFragments(GetEncodedSize(m_update->settings, m_terms.dimension),
+                                m_terms.wireBits,
+                                m_update->intervals,
+                                room);
     m_sent = {m_terms.round,
               m_terms.device,
               m_terms.bits,
@@ -125,6 +128,7 @@ DeviceSession::NextFragment(FederatedHeader& header)
     const Fragment& fragment = m_fragments[m_next];
     header.type = FederatedHeader::UPDATE;
     header.round = m_terms.round;
+    header.rotated = m_update->settings.rotation.has_value();
     // Set in any case: the header is used again, and must not repeat that of an earlier update.
     header.distortion = m_update->settings.reportDistortion
                             ? static_cast<float>(m_update->distortion)

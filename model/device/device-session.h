@@ -47,7 +47,7 @@ class DeviceSession
     {
         uint32_t round = 0;          //!< The round.
         uint32_t device = 0;         //!< The device.
-        std::size_t dimension = 0;   //!< d.
+        std::size_t dimension = 0;   //!< d, of the model.
         unsigned bits = 0;           //!< Granted resolution, b.
         unsigned wireBits = 0;       //!< Bits of a coordinate as sent.
         uint32_t modelFragments = 0; //!< Fragments of the model.

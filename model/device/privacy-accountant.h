@@ -16,7 +16,7 @@ namespace ns3::federated
 struct PrivacyExpense
 {
     PrivacyClaim claim;        //!< What is claimed about it.
-    std::size_t dimension = 0; //!< d.
+    std::size_t dimension = 0; //!< Coordinates of the update as it is encoded.
     double samplingRate = 1;   //!< Share of the device's samples in its batches.
 };
 

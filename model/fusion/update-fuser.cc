@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 namespace ns3::federated
@@ -52,10 +53,17 @@ UpdateFuser::Fuse(const std::vector<float>& model,
     {
         updates.push_back(std::move(one.update));
     }
-    std::vector<float> next = model;
+    // Rotated updates add up to a rotated difference from the model.
+    const std::size_t encoded = GetEncodedSize(m_rules.rotation.has_value(), model.size());
+    std::vector<float> next = m_rules.rotation ? std::vector<float>(encoded) : model;
     const FusionResult result =
-        FuseUpdates(*m_rules.fusionRule, m_rules.lossPolicy, updates, next.data(), next.size());
+        FuseUpdates(*m_rules.fusionRule, m_rules.lossPolicy, updates, next.data(), encoded);
     AddLinkNoise(result.segments, round, next);
+    if (m_rules.rotation)
+    {
+        m_rules.rotation->RotateBack(next, model.size());
+        std::transform(model.begin(), model.end(), next.begin(), next.begin(), std::plus<>());
+    }
     fused.overflowed = !IsFiniteUpdate(next.data(), next.size());
     if (fused.overflowed)
     {
@@ -63,8 +71,7 @@ UpdateFuser::Fuse(const std::vector<float>& model,
     }
     fused.skipped = false;
     fused.model = std::move(next);
-    fused.untouchedFraction =
-        static_cast<double>(result.untouched) / static_cast<double>(model.size());
+    fused.untouchedFraction = static_cast<double>(result.untouched) / static_cast<double>(encoded);
     for (std::size_t i = 0; i < fused.devices.size(); ++i)
     {
         fused.devices[i].weight = result.meanWeights[i];
@@ -199,7 +206,7 @@ UpdateFuser::FillUnknownSamples(std::vector<Usable>& usable)
 void
 UpdateFuser::AddLinkNoise(const std::vector<FusionSegment>& segments,
                           uint32_t round,
-                          std::vector<float>& model) const
+                          std::vector<float>& values) const
 {
     FederatedRandom random(m_rules.seed, FederatedRandom::LINK_NOISE, 0, round);
     for (const FusionSegment& segment : segments)
@@ -211,7 +218,7 @@ UpdateFuser::AddLinkNoise(const std::vector<FusionSegment>& segments,
                 0, static_cast<float>(std::sqrt(segment.noiseVariance)));
             for (std::size_t i = segment.begin; i < segment.end; ++i)
             {
-                model[i] += noise(random);
+                values[i] += noise(random);
             }
         }
     }

@@ -8,11 +8,13 @@
 #include "update-fusion.h"
 
 #include "ns3/packed-update.h"
+#include "ns3/public-rotation.h"
 #include "ns3/quantizer.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace ns3::federated
@@ -57,7 +59,7 @@ struct FusedModel
     bool skipped = true;              //!< Too few updates, or they overflow: no new model.
     bool overflowed = false;          //!< Skipped because a coordinate became infinite or NaN.
     std::vector<float> model;         //!< The new model, d coordinates; empty if skipped.
-    double untouchedFraction = 1;     //!< Coordinates that no device delivered.
+    double untouchedFraction = 1;     //!< Encoded coordinates that no device delivered.
     std::vector<FusedDevice> devices; //!< Those whose update can be decoded, as they were given.
 };
 
@@ -78,6 +80,8 @@ class UpdateFuser
         std::size_t groups = 1;                   //!< Number of groups.
         uint32_t minUpdates = 1;                  //!< With fewer the round is skipped.
         uint64_t seed = 0;                        //!< Of the draws of link noise.
+        /** Of the updates: they are fused as they are, and their sum is rotated back. */
+        std::optional<PublicRotation> rotation = std::nullopt;
     };
 
     /** @param rules How updates are fused; the objects must outlive this one. */
@@ -131,14 +135,14 @@ class UpdateFuser
     static void FillUnknownSamples(std::vector<Usable>& usable);
 
     /**
-     * Add the noise of the links to a fused model.
+     * Add the noise of the links to fused coordinates.
      * @param segments Noise variance of each segment.
      * @param round The round.
-     * @param [in,out] model The model.
+     * @param [in,out] values The coordinates.
      */
     void AddLinkNoise(const std::vector<FusionSegment>& segments,
                       uint32_t round,
-                      std::vector<float>& model) const;
+                      std::vector<float>& values) const;
 
     Rules m_rules; //!< How updates are fused.
 };

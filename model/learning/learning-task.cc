@@ -247,6 +247,15 @@ LearningTask::GetSeed()
     return m_seed;
 }
 
+uint64_t
+LearningTask::GetRotationSeed()
+{
+    // Not the seed itself, from which the words of quantizers follow.
+    FederatedRandom random(GetSeed(), FederatedRandom::ROTATION);
+    const uint64_t high = random();
+    return high << 32 | random();
+}
+
 std::size_t
 LearningTask::GetDimension()
 {

@@ -94,6 +94,9 @@ class LearningTask : public Object
     /** @return the seed of all draws. */
     uint64_t GetSeed();
 
+    /** @return the seed of PublicRotation. It is public: the other draws do not follow from it. */
+    uint64_t GetRotationSeed();
+
     /** @return d, the number of the model's parameters. */
     std::size_t GetDimension();
 

@@ -45,6 +45,12 @@ class IntervalRule : public Object
     /** @return whether the intervals depend on the update: then they reveal something about it. */
     bool IsDataDependent() const;
 
+    /** @return whether each layer has an interval of its own. */
+    bool IsPerLayer() const
+    {
+        return m_perLayer;
+    }
+
     /**
      * @param norm The norm that the device clips.
      * @param bound C, if a norm is clipped.

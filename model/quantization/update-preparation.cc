@@ -21,10 +21,35 @@ Reject(PreparedUpdate& update)
 
 } // namespace
 
-bool
-CheckUpdateSettings(const UpdateSettings& settings, std::string& error)
+std::size_t
+GetEncodedSize(const UpdateSettings& settings, std::size_t dimension)
 {
-    return settings.intervalRule->Check(error) && settings.quantizer->Check(settings.bits, error);
+    return GetEncodedSize(settings.rotation.has_value(), dimension);
+}
+
+bool
+CheckUpdateSettings(const UpdateSettings& settings, std::size_t dimension, std::string& error)
+{
+    return settings.intervalRule->Check(error) && settings.quantizer->Check(settings.bits, error) &&
+           (!settings.rotation || CheckRotation(settings.intervalRule, dimension, error));
+}
+
+bool
+CheckRotation(const IntervalRule* rule, std::size_t dimension, std::string& error)
+{
+    if (rule && rule->IsPerLayer())
+    {
+        error = rule->GetInstanceTypeId().GetName() +
+                ": PerLayer is set, but a rotated update has no layers.";
+        return false;
+    }
+    if (dimension > PublicRotation::MAX_DIMENSION)
+    {
+        error = "Rotation: the model has " + std::to_string(dimension) +
+                " parameters, but at most 2^31 can be rotated.";
+        return false;
+    }
+    return true;
 }
 
 void
@@ -49,14 +74,20 @@ ClipAndPlace(const UpdateSettings& settings,
 {
     NS_ASSERT_MSG(!layerEnds.empty() && layerEnds.back() == values.size(),
                   "ClipAndPlace: the layers do not cover the update");
-    const std::size_t d = values.size();
+    if (settings.rotation)
+    {
+        settings.rotation->Rotate(values);
+    }
+    const std::size_t d = values.size(); // as encoded
     result.clipFactor = ClipUpdate(settings.clipNorm, settings.clipBound, values.data(), d);
     if (result.clipFactor == 0)
     {
         Reject(result);
         return;
     }
-    result.intervals = settings.intervalRule->GetIntervals(values.data(), layerEnds);
+    result.intervals = settings.rotation
+                           ? settings.intervalRule->GetIntervals(values.data(), {d})
+                           : settings.intervalRule->GetIntervals(values.data(), layerEnds);
     if (!Quantizer::AreUsable(result.intervals))
     {
         Reject(result);
@@ -102,6 +133,18 @@ DecodePrepared(const UpdateSettings& settings, const PreparedUpdate& update, flo
     }
 }
 
+std::vector<float>
+RecoverUpdate(const UpdateSettings& settings, const PreparedUpdate& update, std::size_t dimension)
+{
+    std::vector<float> values(GetEncodedSize(settings, dimension));
+    DecodePrepared(settings, update, values.data());
+    if (settings.rotation)
+    {
+        settings.rotation->RotateBack(values, dimension);
+    }
+    return values;
+}
+
 bool
 SendsIntervals(const UpdateSettings& settings)
 {
@@ -112,9 +155,11 @@ SendsIntervals(const UpdateSettings& settings)
 PrivacyClaim
 GetPrivacyClaim(const UpdateSettings& settings, std::size_t dimension)
 {
-    PrivacyClaim claim =
-        settings.quantizer->GetPrivacyClaim(settings.intervalRule->GetPrivacyContext(
-            settings.clipNorm, settings.clipBound, settings.bits, dimension));
+    PrivacyClaim claim = settings.quantizer->GetPrivacyClaim(
+        settings.intervalRule->GetPrivacyContext(settings.clipNorm,
+                                                 settings.clipBound,
+                                                 settings.bits,
+                                                 GetEncodedSize(settings, dimension)));
     if (settings.reportDistortion && claim.kind != PrivacyClaim::NONE)
     {
         return PrivacyClaim::None("The distortion that is sent along depends on the data.");

@@ -4,6 +4,7 @@
 #define UPDATE_PREPARATION_H
 
 #include "interval-rule.h"
+#include "public-rotation.h"
 #include "quantizer.h"
 #include "update-clipping.h"
 
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,9 @@ struct UpdateSettings
     const Quantizer* quantizer = nullptr;       //!< Makes the payload.
     unsigned bits = 0;                          //!< Resolution of the device, b.
     bool reportDistortion = false; //!< The exact distortion is sent along; costs a pass over d.
+    /** The update is rotated before it is clipped. Then the P rotated coordinates are what is
+        clipped, quantized and sent. */
+    std::optional<PublicRotation> rotation = std::nullopt;
 };
 
 /**
@@ -42,12 +47,12 @@ struct UpdateSettings
 struct PreparedUpdate
 {
     std::vector<uint8_t> payload; //!< The quantized update; empty if it is not valid.
-    /** Ranges that cover 0..d-1, each with the interval that it is quantized on; empty if not
-        valid. They are sent along if SendsIntervals() says so. */
+    /** Ranges that cover the encoded coordinates, each with the interval that it is quantized on;
+        empty if not valid. They are sent along if SendsIntervals() says so. */
     std::vector<IntervalRange> intervals;
     unsigned wireBits = 0; //!< Bits of a coordinate in the payload.
-    /** D/d: the expected squared error of a coordinate, against the clipped update; NaN unless it
-        is reported. */
+    /** D/d: the expected squared error of an encoded coordinate, against the clipped update; NaN
+        unless it is reported. */
     double distortion = std::numeric_limits<double>::quiet_NaN();
     double clipFactor = 0; //!< What the clip multiplied the update by; 0: it is not finite.
     /** Whether the update can be sent. False until the work is done, if a coordinate is infinite or
@@ -57,22 +62,43 @@ struct PreparedUpdate
 
 /**
  * @ingroup federated
- * Check a configuration, before the simulation begins.
- * @param settings How updates are to be prepared.
- * @param [out] error On failure, one sentence that says what is wrong.
- * @return whether interval rule and quantizer can be used, at the resolution of the device.
+ * @param settings How updates are prepared.
+ * @param dimension Size of an update, d; 0: unknown.
+ * @return how many coordinates are encoded and sent.
  */
-bool CheckUpdateSettings(const UpdateSettings& settings, std::string& error);
+std::size_t GetEncodedSize(const UpdateSettings& settings, std::size_t dimension);
 
 /**
  * @ingroup federated
- * Turn an update into a payload, as steps 11 and 12 of Algorithm 1: clip, choose the intervals,
- * quantize, pack. The only way in which an update is prepared: the training of a device, the
- * privacy audit and the attacks call it, or the two functions that it consists of.
+ * Check a configuration, before the simulation begins.
+ * @param settings How updates are to be prepared.
+ * @param dimension Size of an update, d.
+ * @param [out] error On failure, one sentence that says what is wrong.
+ * @return whether interval rule and quantizer can be used, at the resolution of the device, and the
+ * update can be rotated, if it is to be.
+ */
+bool CheckUpdateSettings(const UpdateSettings& settings, std::size_t dimension, std::string& error);
+
+/**
+ * @ingroup federated
+ * The part of CheckUpdateSettings() about rotation, for a center too.
+ * @param rule Interval rule of the devices; may be null.
+ * @param dimension Size of an update, d.
+ * @param [out] error On failure, one sentence that says what is wrong.
+ * @return whether updates can be rotated.
+ */
+bool CheckRotation(const IntervalRule* rule, std::size_t dimension, std::string& error);
+
+/**
+ * @ingroup federated
+ * Turn an update into a payload, as steps 11 and 12 of Algorithm 1: rotate if that is asked for,
+ * clip, choose the intervals, quantize, pack. The only way in which an update is prepared: the
+ * training of a device, the privacy audit and the attacks call it, or the two functions that it
+ * consists of.
  * @param settings How.
  * @param layerEnds One past the last coordinate of each layer, ascending, the last one being d.
  * @param coins Stream for the quantizer's random words.
- * @param [in,out] values The update, d coordinates; clipped in place.
+ * @param [in,out] values The update, d coordinates; then what is encoded: rotated, clipped.
  * @param [out] result The payload and what describes it. Its memory is used again.
  */
 void PrepareUpdate(const UpdateSettings& settings,
@@ -83,11 +109,12 @@ void PrepareUpdate(const UpdateSettings& settings,
 
 /**
  * @ingroup federated
- * First half of PrepareUpdate(), which draws nothing: clip, choose the intervals, and compute the
- * distortion if it is reported.
+ * First half of PrepareUpdate(), which draws nothing: rotate, clip, choose the intervals, and
+ * compute the distortion if it is reported. Clipping is the last step that changes coordinates: the
+ * privacy claims need a bound on the norm of what is encoded.
  * @param settings How.
  * @param layerEnds One past the last coordinate of each layer, ascending, the last one being d.
- * @param [in,out] values The update, d coordinates; clipped in place.
+ * @param [in,out] values The update, d coordinates; then what is encoded: rotated, clipped.
  * @param [out] result All but the payload. It is valid if EncodePrepared() may follow.
  */
 void ClipAndPlace(const UpdateSettings& settings,
@@ -101,7 +128,7 @@ void ClipAndPlace(const UpdateSettings& settings,
  * each time.
  * @param settings How.
  * @param coins Stream for the quantizer's random words.
- * @param values The clipped update, d coordinates.
+ * @param values The encoded coordinates, as ClipAndPlace() left them.
  * @param [in,out] result What ClipAndPlace() made of the update; gets the payload.
  */
 void EncodePrepared(const UpdateSettings& settings,
@@ -114,9 +141,22 @@ void EncodePrepared(const UpdateSettings& settings,
  * Decode a whole payload, as its receiver does.
  * @param settings How it was made.
  * @param update The prepared update, valid.
- * @param [out] values d coordinates.
+ * @param [out] values The encoded coordinates, GetEncodedSize() of them.
  */
 void DecodePrepared(const UpdateSettings& settings, const PreparedUpdate& update, float* values);
+
+/**
+ * @ingroup federated
+ * Decode a whole payload, and rotate it back if it was rotated: the update itself, as its receiver
+ * (or an attacker) sees it.
+ * @param settings How it was made.
+ * @param update The prepared update, valid.
+ * @param dimension Size of the update, d.
+ * @return d coordinates.
+ */
+std::vector<float> RecoverUpdate(const UpdateSettings& settings,
+                                 const PreparedUpdate& update,
+                                 std::size_t dimension);
 
 /**
  * @ingroup federated
@@ -129,9 +169,9 @@ bool SendsIntervals(const UpdateSettings& settings);
 /**
  * @ingroup federated
  * @param settings How updates are prepared.
- * @param dimension Size of an update, d.
+ * @param dimension Size of an update, d; 0: unknown.
  * @return what is claimed about the privacy of all that is sent for an update: payload, intervals
- * and distortion.
+ * and distortion. That of a coordinate is of an encoded one (GetEncodedSize).
  */
 PrivacyClaim GetPrivacyClaim(const UpdateSettings& settings, std::size_t dimension);
 

@@ -33,6 +33,7 @@ constexpr std::size_t AT_INTERVALS = 33;
 constexpr std::size_t AT_LENGTH = 34;
 constexpr std::size_t AT_DISTORTION = 36;
 constexpr std::size_t AT_CHECKSUM = 40;
+constexpr uint8_t ROTATED = 0x80; // flag in the byte of an update's bits
 constexpr std::size_t MAX_SIZE =
     FederatedHeader::FIXED_SIZE + FederatedHeader::MAX_INTERVALS * FederatedHeader::INTERVAL_SIZE;
 
@@ -106,7 +107,7 @@ FederatedHeader::Write(uint8_t* bytes) const
     federated::WriteBigEndian32(fragments, bytes + AT_FRAGMENTS);
     federated::WriteBigEndian32(first, bytes + AT_FIRST);
     federated::WriteBigEndian32(coordinates, bytes + AT_COORDINATES);
-    bytes[AT_BITS] = bits;
+    bytes[AT_BITS] = static_cast<uint8_t>(bits | (rotated ? ROTATED : 0));
     bytes[AT_INTERVALS] = static_cast<uint8_t>(intervals.size());
     bytes[AT_LENGTH] = static_cast<uint8_t>(payloadLength >> 8);
     bytes[AT_LENGTH + 1] = static_cast<uint8_t>(payloadLength);
@@ -133,7 +134,8 @@ FederatedHeader::ReadFixed(const uint8_t* bytes)
     fragments = federated::ReadBigEndian32(bytes + AT_FRAGMENTS);
     first = federated::ReadBigEndian32(bytes + AT_FIRST);
     coordinates = federated::ReadBigEndian32(bytes + AT_COORDINATES);
-    bits = bytes[AT_BITS];
+    rotated = type == UPDATE && (bytes[AT_BITS] & ROTATED) != 0;
+    bits = static_cast<uint8_t>(bytes[AT_BITS] & (rotated ? ~ROTATED : 0xff));
     payloadLength = static_cast<uint16_t>(bytes[AT_LENGTH] << 8 | bytes[AT_LENGTH + 1]);
     distortion = federated::ReadBigEndianFloat(bytes + AT_DISTORTION);
     checksum = federated::ReadBigEndian32(bytes + AT_CHECKSUM);
@@ -193,7 +195,7 @@ FederatedHeader::IsValid() const
     {
         return true; // of a later revision: its fields may have another meaning
     }
-    if ((fragments > 0 && fragment >= fragments) ||
+    if ((fragments > 0 && fragment >= fragments) || (rotated && type != UPDATE) ||
         !(std::isnan(distortion) || (std::isfinite(distortion) && distortion >= 0)))
     {
         return false;
@@ -264,7 +266,8 @@ FederatedHeader::Print(std::ostream& os) const
 {
     os << "type=" << GetTypeName(type) << " sequence=" << sequence << " round=" << round
        << " device=" << device << " fragment=" << fragment << " fragments=" << fragments
-       << " first=" << first << " coordinates=" << coordinates << " bits=" << unsigned{bits};
+       << " first=" << first << " coordinates=" << coordinates << " bits=" << unsigned{bits}
+       << (rotated ? " rotated" : "");
     for (const auto& interval : intervals)
     {
         os << " interval=" << interval.begin << ".." << interval.end << ":[" << interval.low << ", "

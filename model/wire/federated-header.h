@@ -34,7 +34,7 @@ namespace ns3
    |                   first (first coordinate)                    |
    |                 coordinates (how many follow)                 |
    +---------------+---------------+-------------------------------+
-   |     bits      |   intervals   |        payload length         |
+   |R|   bits      |   intervals   |        payload length         |
    +---------------+---------------+-------------------------------+
    |    distortion of a coordinate, float (NaN: not reported)      |
    |     CRC-32C of the message, taken with this field at 0        |
@@ -49,7 +49,8 @@ namespace ns3
  * The first interval begins at the coordinate `first`, each further one at the end of the previous
  one, and the last ends at first + coordinates. The payload of a model or update is a part of the
  output of BitPacker or of a Quantizer's floats, least significant byte first; that of other
- messages is a body of message-bodies.h.
+ messages is a body of message-bodies.h. R is set in updates whose coordinates are rotated
+ (PublicRotation); in other messages it belongs to the bits.
  *
  * An object that is used repeatedly keeps the memory of its intervals, so that reading and writing
  do not allocate.
@@ -178,6 +179,7 @@ class FederatedHeader : public Header
     uint32_t first = 0;                   //!< First coordinate.
     uint32_t coordinates = 0;             //!< Number of coordinates.
     uint8_t bits = 0;                     //!< Bits of a coordinate: 1 to 16, or 32 for floats.
+    bool rotated = false;                 //!< Whether the coordinates of an update are rotated.
     std::vector<IntervalRange> intervals; //!< Those that overlap the fragment, clipped to it.
     uint16_t payloadLength = 0;           //!< Bytes of the payload.
     float distortion = std::numeric_limits<float>::quiet_NaN(); //!< Expected squared error of a

@@ -17,6 +17,7 @@ local CLEAR_SIZE = 16 -- of an encrypted message (the diagram is in model/wire/m
 
 local JOIN, LEAVE, GRANT, ACK, MODEL, UPDATE, REPAIR, DONE, REJOIN = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local ENCRYPTED = 255
+local ROTATED = 128 -- flag in the byte of an update's bits
 local types = {
     [JOIN] = "join", [LEAVE] = "leave", [GRANT] = "grant", [ACK] = "ack",
     [MODEL] = "model", [UPDATE] = "update", [REPAIR] = "repair", [DONE] = "done",
@@ -41,6 +42,7 @@ local f = {
     fragments = ProtoField.uint32("federated.fragments", "Fragments"),
     first = ProtoField.uint32("federated.first", "First coordinate"),
     coordinates = ProtoField.uint32("federated.coordinates", "Coordinates"),
+    rotated = ProtoField.bool("federated.rotated", "Rotated"),
     bits = ProtoField.uint8("federated.bits", "Bits of a coordinate"),
     intervals = ProtoField.uint8("federated.intervals", "Intervals"),
     interval_end = ProtoField.uint32("federated.interval.end", "End (one past the last)"),
@@ -158,6 +160,15 @@ local bodies = {
 }
 local body_sizes = { [JOIN] = 24, [GRANT] = 32, [ACK] = 1, [REPAIR] = 12, [DONE] = 21 }
 
+-- The bits of a coordinate, and whether an update is rotated, which is a flag in the same byte.
+local function get_bits(tvb, type)
+    local byte = tvb(32, 1):uint()
+    if type == UPDATE and byte >= ROTATED then
+        return byte - ROTATED, true
+    end
+    return byte, false
+end
+
 -- The message in one line, for the info column.
 local function describe(tvb, type, body)
     local name = types[type] or "unknown"
@@ -174,7 +185,8 @@ local function describe(tvb, type, body)
         parts[#parts + 1] = "device " .. device
     end
     if type == JOIN or type == GRANT or type == MODEL or type == UPDATE then
-        parts[#parts + 1] = "bits " .. tvb(32, 1):uint()
+        local bits, rotated = get_bits(tvb, type)
+        parts[#parts + 1] = "bits " .. bits .. (rotated and " rotated" or "")
     end
     if type == MODEL or type == UPDATE then
         parts[#parts + 1] = string.format("fragment %u/%u", tvb(16, 4):uint() + 1,
@@ -254,7 +266,11 @@ local function dissect_message(tvb, pinfo, tree)
     top:add(f.fragments, tvb(20, 4))
     top:add(f.first, tvb(24, 4))
     top:add(f.coordinates, tvb(28, 4))
-    top:add(f.bits, tvb(32, 1))
+    local bits, rotated = get_bits(tvb, type)
+    if type == UPDATE then
+        top:add(f.rotated, tvb(32, 1), rotated)
+    end
+    top:add(f.bits, tvb(32, 1), bits)
     local list = top:add(f.intervals, tvb(33, 1))
     top:add(f.payload_length, tvb(34, 2))
     add_optional(top, f.distortion, tvb(36, 4))
