@@ -162,11 +162,6 @@ class Quantizer : public Object
                           const std::vector<IntervalRange>& intervals,
                           unsigned bits) const;
 
-    bool CanSend(float, const LevelGrid&, float) const
-    {
-        return true;
-    }
-
     /**
      * @param context The configuration of the device.
      * @return what is claimed about privacy under it; nothing if the configuration is invalid.
