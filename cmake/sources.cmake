@@ -89,6 +89,7 @@ set(federated_sources
     model/privacy/privacy-audit.cc
     model/privacy/privacy-ledger.cc
     model/quantization/binary-response.cc
+    model/quantization/discrete-noise.cc
     model/quantization/dp-stochastic-quantizer.cc
     model/quantization/fixed-interval.cc
     model/quantization/float-quantizer.cc
@@ -227,6 +228,7 @@ set(federated_headers
     model/privacy/privacy-audit.h
     model/privacy/privacy-ledger.h
     model/quantization/binary-response.h
+    model/quantization/discrete-noise.h
     model/quantization/dp-stochastic-quantizer.h
     model/quantization/fixed-interval.h
     model/quantization/float-quantizer.h
@@ -277,6 +279,7 @@ set(federated_test_sources
     test/crc32c-test.cc
     test/device-roster-test.cc
     test/device-session-test.cc
+    test/discrete-noise-test.cc
     test/federated-attack-options-test.cc
     test/federated-command-line-test.cc
     test/federated-dataset-test.cc
