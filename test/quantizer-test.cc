@@ -612,11 +612,11 @@ TEST(PrivacyClaims, NeedAConfigurationThatMakesSense)
     expectNone();
     context.clipBound = NOT_A_NUMBER;
     expectNone();
-    // Clipping to the border of a cell may round to the other side of it.
+    // The middle cell ends at 1/3: the floats next to it are in that cell and beyond it.
     context.bits = 2;
-    context.clipBound = 0.333333313;
+    context.clipBound = 0.333333343;
     EXPECT_EQ(dp->GetPrivacyClaim(context).kind, PrivacyClaim::SAME_CELL);
-    context.clipBound = 0.3333;
+    context.clipBound = 0.333333313;
     EXPECT_EQ(dp->GetPrivacyClaim(context).kind, PrivacyClaim::TRUE_EPSILON);
 }
 

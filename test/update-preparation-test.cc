@@ -9,6 +9,7 @@
 #include "ns3/object-factory.h"
 #include "ns3/update-preparation.h"
 
+#include <boost/multiprecision/cpp_int.hpp>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +35,172 @@ MakeValues(std::size_t count)
     return values;
 }
 
+using boost::multiprecision::cpp_int;
+
+/** @return a number in units of 2^-1200, exactly, if it is at least that. */
+cpp_int
+ToInteger(double value)
+{
+    int exponent;
+    const double fraction = std::frexp(value, &exponent);
+    return cpp_int(static_cast<int64_t>(std::ldexp(fraction, 53))) << (exponent - 53 + 1200);
+}
+
+/** @return -1, 0 or 1: whether a norm is below, at or above a bound, in exact arithmetic. */
+int
+CompareNorm(ClipNorm norm, const std::vector<float>& values, double bound)
+{
+    cpp_int sum = 0;
+    for (const float value : values)
+    {
+        const cpp_int magnitude = ToInteger(std::abs(value));
+        sum += norm == CLIP_L2 ? cpp_int(magnitude * magnitude) : magnitude;
+    }
+    const cpp_int limit = ToInteger(bound);
+    return sum.compare(norm == CLIP_L2 ? cpp_int(limit * limit) : limit);
+}
+
+/** Clip, and expect a norm that is not above the bound, and not far below it. */
+void
+ExpectClipped(ClipNorm norm, std::vector<float> values, double bound)
+{
+    const auto before = values;
+    const bool isLonger = CompareNorm(norm, values, bound) > 0;
+    const double size = GetUpdateNorm(norm, values.data(), values.size());
+    const double factor = ClipUpdate(norm, bound, values.data(), values.size());
+    ASSERT_LE(CompareNorm(norm, values, bound), 0);
+    if (!isLonger)
+    {
+        ASSERT_EQ(factor, 1);
+        ASSERT_EQ(values, before);
+        return;
+    }
+    ASSERT_LT(factor, 1);
+    // GetUpdateNorm() is exact to 2e-7.
+    ASSERT_NEAR(factor / (bound / size), 1, 1e-6);
+    for (std::size_t i = 0; i < values.size(); ++i)
+    {
+        const double least = std::numeric_limits<float>::denorm_min();
+        const double exact = before[i] * factor;
+        ASSERT_NEAR(values[i], exact, 1.3e-7 * std::abs(exact) + least);
+    }
+}
+
+/** Clip at bounds far below a norm, and as close to it as doubles are. */
+void
+ExpectClippedAtAllBounds(ClipNorm norm, const std::vector<float>& values)
+{
+    const double size = GetUpdateNorm(norm, values.data(), values.size());
+    for (const double relative : {1e-8,
+                                  0.1,
+                                  1 - 1e-6,
+                                  1 - 3e-7,
+                                  1 - 1e-7,
+                                  1 - 1e-13,
+                                  1 - 0x1p-53,
+                                  1.0,
+                                  1 + 0x1p-52,
+                                  1 + 1e-13,
+                                  1 + 1e-7,
+                                  1 + 3e-7,
+                                  2.0})
+    {
+        SCOPED_TRACE(relative);
+        ExpectClipped(norm, values, size * relative);
+    }
+}
+
 } // namespace
+
+TEST(UpdateClipping, NeverEndsAboveTheBoundInExactArithmetic)
+{
+    FederatedRandom random(17);
+    for (const ClipNorm norm : {CLIP_L1, CLIP_L2})
+    {
+        for (const std::size_t count : {1U, 2U, 63U, 255U, 256U, 257U, 1000U, 5000U})
+        {
+            SCOPED_TRACE(count);
+            for (int trial = 0; trial < 6; ++trial)
+            {
+                // From equal exponents to all that floats have.
+                const double spread = std::vector<double>{0, 1, 4, 20, 70, 126}[trial];
+                std::vector<float> values(count);
+                for (float& value : values)
+                {
+                    const double magnitude =
+                        (1 + random.Uniform()) * std::exp2(spread * (2 * random.Uniform() - 1));
+                    value = static_cast<float>(random() % 2 == 0 ? magnitude : -magnitude);
+                }
+                ExpectClippedAtAllBounds(norm, values);
+            }
+            ExpectClippedAtAllBounds(norm, std::vector<float>(count, 0.1F));
+            ExpectClippedAtAllBounds(norm, std::vector<float>(count, 1.9999999F));
+            std::vector<float> values(count, 1e-3F);
+            values[count / 2] = -3e7F; // one that is huge
+            ExpectClippedAtAllBounds(norm, values);
+        }
+    }
+}
+
+TEST(UpdateClipping, NeverEndsAboveTheBoundWithManyCoordinates)
+{
+    FederatedRandom random(18);
+    std::vector<float> values(200000);
+    for (float& value : values)
+    {
+        value = static_cast<float>(2e-3 * (random.Uniform() - 0.5));
+    }
+    for (const ClipNorm norm : {CLIP_L1, CLIP_L2})
+    {
+        const double size = GetUpdateNorm(norm, values.data(), values.size());
+        for (const double relative : {1e-3, 1 - 1e-7, 1.0, 1 + 1e-12})
+        {
+            ExpectClipped(norm, values, size * relative);
+            ExpectClipped(norm, std::vector<float>(values.size(), 0.7F), 14e4 * relative);
+        }
+    }
+}
+
+TEST(UpdateClipping, NeverEndsAboveTheTiniestBound)
+{
+    FederatedRandom random(19);
+    std::vector<float> values(3000);
+    for (float& value : values)
+    {
+        value = static_cast<float>(random.Uniform() - 0.5);
+    }
+    const float least = std::numeric_limits<float>::denorm_min();
+    for (const ClipNorm norm : {CLIP_L1, CLIP_L2})
+    {
+        for (const double bound : {1e-30, 1e-33, 1e-36, 1e-38, 1e-40, 1e-42, 3e-45, 1e-60, 1e-250})
+        {
+            SCOPED_TRACE(bound);
+            ExpectClipped(norm, values, bound);
+            ExpectClipped(norm, std::vector<float>(3000, least), bound);
+            ExpectClipped(norm, std::vector<float>(1, 1e38F), bound);
+            ExpectClipped(norm, std::vector<float>(3000, 1e38F), bound);
+        }
+        ExpectClippedAtAllBounds(norm, std::vector<float>(777, least));
+        ExpectClippedAtAllBounds(norm, std::vector<float>(777, 1e-39F));
+        ExpectClippedAtAllBounds(norm, std::vector<float>(777, std::numeric_limits<float>::max()));
+    }
+}
+
+TEST(UpdateClipping, LeavesAnUpdateAtTheBoundAsItIs)
+{
+    // The sums round in floats and in doubles: 2^24 + 1 + 1, and 2^60 + 1 where both fit.
+    const std::vector<float> small{0x1p24F, 1, 1};
+    ExpectClipped(CLIP_L1, small, 0x1p24 + 2);
+    std::vector<float> large(513, 1);
+    large[0] = 0x1p60F;
+    EXPECT_LT(CompareNorm(CLIP_L1, large, 0x1p60 + 1024), 0);
+    ExpectClipped(CLIP_L1, large, 0x1p60 + 1024);
+    EXPECT_EQ(CompareNorm(CLIP_L1, std::vector<float>(1000, 3), 3000), 0);
+    ExpectClipped(CLIP_L1, std::vector<float>(1000, 3), 3000);
+    ExpectClipped(CLIP_L2, {3, -4}, 5);
+    ExpectClipped(CLIP_L2, {3, -4, 0x1p-60F}, 5);
+    ExpectClipped(CLIP_L2, std::vector<float>(1 << 16, 1), 256);
+}
 
 TEST(UpdateClipping, ScalesDownToTheBoundAndNoFurther)
 {
@@ -46,7 +212,8 @@ TEST(UpdateClipping, ScalesDownToTheBoundAndNoFurther)
         EXPECT_EQ(ClipUpdate(norm, size * 1.01, values.data(), values.size()), 1);
         EXPECT_EQ(values, before);
         const double factor = ClipUpdate(norm, size / 4, values.data(), values.size());
-        EXPECT_NEAR(factor, 0.25, 1e-12);
+        EXPECT_NEAR(factor, 0.25, 0.25e-6);
+        EXPECT_LE(factor, 0.25);
         EXPECT_NEAR(GetUpdateNorm(norm, values.data(), values.size()), size / 4, size * 1e-6);
         EXPECT_NEAR(values[500], before[500] / 4, 1e-7);
     }

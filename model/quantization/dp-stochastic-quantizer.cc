@@ -127,9 +127,9 @@ DpStochasticQuantizer::DoGetPrivacyClaim(const PrivacyContext& context) const
     claim.kind = PrivacyClaim::SAME_CELL;
     const LevelGrid grid(
         static_cast<float>(context.low), static_cast<float>(context.high), context.bits);
-    // Clipping rounds: a norm may end up above its bound by some parts in a million.
-    const double reach = context.clipNorm == CLIP_NONE ? std::numeric_limits<double>::infinity()
-                                                       : context.clipBound * (1 + 1e-5);
+    // No float has a magnitude above this bound, if none is above C.
+    const double reach =
+        context.clipNorm == CLIP_NONE ? std::numeric_limits<double>::infinity() : context.clipBound;
     const auto bound = static_cast<float>(std::min(reach, 1e38));
     float fraction;
     const int32_t lowestCell = grid.Locate(-bound, fraction);

@@ -24,7 +24,8 @@ enum ClipNorm
  * @param norm Which norm; CLIP_NONE takes the l1 norm.
  * @param values The update, d coordinates.
  * @param count d.
- * @return the norm; infinite or NaN if and only if a coordinate is.
+ * @return the norm, which rounding changes by some parts in ten millions at most; infinite or NaN
+ *         if and only if a coordinate is.
  */
 double GetUpdateNorm(ClipNorm norm, const float* values, std::size_t count);
 
@@ -39,6 +40,10 @@ bool IsFiniteUpdate(const float* values, std::size_t count);
 /**
  * @ingroup federated
  * Clip an update in place: v <- min(1, C / ||v||) v (step 11 of Algorithm 1).
+ *
+ * The norm of the floats that result is not above C, in exact arithmetic: privacy claims rest on
+ * it. For that the factor is smaller than C / ||v||, by less than 1e-6 of it. An update whose norm
+ * is not above C is not changed.
  * @param norm Which norm.
  * @param bound C, above 0.
  * @param [in,out] values The update, d coordinates.
