@@ -3,6 +3,8 @@
 #include "ns3/bit-packer.h"
 #include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/effective-snr-fusion.h"
+#include "ns3/gaussian-quantizer.h"
+#include "ns3/laplace-quantizer.h"
 #include "ns3/max-abs-interval.h"
 #include "ns3/optimal-dp-quantizer.h"
 #include "ns3/public-rotation.h"
@@ -87,6 +89,32 @@ QuantizeOptimally(benchmark::State& state)
     }
 }
 
+/** Exact integer noise on every coordinate, sent as floats. */
+void
+AddNoise(benchmark::State& state, const Quantizer& quantizer)
+{
+    const auto values = MakeUpdate();
+    std::vector<uint8_t> payload(quantizer.GetPayloadSize(DIMENSION, 4));
+    FederatedRandom random(1);
+    for (auto _ : state)
+    {
+        quantizer.Encode(values.data(), {{0, DIMENSION, -1e-3F, 1e-3F}}, 4, random, payload.data());
+        benchmark::DoNotOptimize(payload.data());
+    }
+}
+
+void
+QuantizeLaplace(benchmark::State& state)
+{
+    AddNoise(state, *CreateObject<LaplaceQuantizer>());
+}
+
+void
+QuantizeGaussian(benchmark::State& state)
+{
+    AddNoise(state, *CreateObject<GaussianQuantizer>());
+}
+
 void
 RandomWords(benchmark::State& state)
 {
@@ -161,6 +189,8 @@ CopyTenUpdates(benchmark::State& state)
 BENCHMARK(Quantize)->Unit(benchmark::kMillisecond);
 BENCHMARK(Rotate)->Unit(benchmark::kMillisecond);
 BENCHMARK(QuantizeOptimally)->Unit(benchmark::kMillisecond);
+BENCHMARK(QuantizeLaplace)->Unit(benchmark::kMillisecond);
+BENCHMARK(QuantizeGaussian)->Unit(benchmark::kMillisecond);
 BENCHMARK(RandomWords)->Unit(benchmark::kMillisecond);
 BENCHMARK(ExactDistortion)->Unit(benchmark::kMillisecond);
 BENCHMARK(FuseTenUpdates)->Unit(benchmark::kMillisecond);

@@ -247,6 +247,7 @@ set(federated_headers
     model/quantization/level-quantizer.h
     model/quantization/max-abs-interval.h
     model/quantization/min-max-interval.h
+    model/quantization/noise-lattice.h
     model/quantization/optimal-dp-quantizer.h
     model/quantization/privacy-claim.h
     model/quantization/privacy-coin.h

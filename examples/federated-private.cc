@@ -54,6 +54,43 @@
 
 using namespace ns3;
 
+namespace
+{
+
+/**
+ * Find the noise of LaplaceSQ with which an update has an epsilon: the inverse of what the
+ * quantizer claims, which has no closed form.
+ * @param quantizer The quantizer, with Sensitivity = 2C. Its Epsilon is set.
+ * @param context What the claim depends on: the interval, the resolution and the l1 clip at C.
+ * @param epsilon The epsilon that is wanted for an update.
+ * @return whether the noise was found; the claim is epsilon or less, by 2^-16 of it at most.
+ */
+bool
+SetLaplaceNoise(const Ptr<Quantizer>& quantizer, const PrivacyContext& context, double epsilon)
+{
+    const auto fits = [&quantizer, &context, epsilon](double attribute)
+    {
+        quantizer->SetAttribute("Epsilon", DoubleValue(attribute));
+        const PrivacyClaim claim = quantizer->GetPrivacyClaim(context);
+        return claim.kind == PrivacyClaim::TRUE_EPSILON && claim.epsilon <= epsilon;
+    };
+    // The claim grows with the attribute, and is at most twice as large (see LaplaceQuantizer).
+    double low = epsilon / 2 * (1 - 1e-9);
+    double high = 2 * low;
+    while (fits(high))
+    {
+        high *= 2;
+    }
+    for (int i = 0; i < 60; ++i)
+    {
+        const double middle = (low + high) / 2;
+        (fits(middle) ? low : high) = middle;
+    }
+    return fits(low);
+}
+
+} // namespace
+
 int
 main(int argc, char* argv[])
 {
@@ -149,13 +186,17 @@ main(int argc, char* argv[])
         {sets.train->GetRows(), sets.train->GetColumns(), sets.train->GetClasses()});
     const auto dimension = static_cast<double>(GetEncodedSize(rotation, kernel->GetDimension()));
 
+    auto rule = CreateObject<FixedInterval>();
+    rule->SetAttribute("Low", DoubleValue(-interval));
+    rule->SetAttribute("High", DoubleValue(interval));
     ClipNorm norm = CLIP_NONE;
-    ObjectFactory quantizer(FederatedQuantizers::GetTypeIdName(mechanism));
+    const auto quantizer =
+        ObjectFactory(FederatedQuantizers::GetTypeIdName(mechanism)).Create<Quantizer>();
     if (mechanism == "rr")
     {
         bits = 1;
-        quantizer.Set("Epsilon", DoubleValue(epsilon / dimension));
-        quantizer.Set("Decoder", StringValue(decoder));
+        quantizer->SetAttribute("Epsilon", DoubleValue(epsilon / dimension));
+        quantizer->SetAttribute("Decoder", StringValue(decoder));
     }
     else if (mechanism == "coordinates")
     {
@@ -164,33 +205,34 @@ main(int argc, char* argv[])
         {
             coordinates = static_cast<uint32_t>(std::max(1.0, std::round(epsilon)));
         }
-        quantizer.Set("Epsilon", DoubleValue(epsilon));
-        quantizer.Set("Coordinates", UintegerValue(coordinates));
-        quantizer.Set("Decoder", StringValue(decoder));
+        quantizer->SetAttribute("Epsilon", DoubleValue(epsilon));
+        quantizer->SetAttribute("Coordinates", UintegerValue(coordinates));
+        quantizer->SetAttribute("Decoder", StringValue(decoder));
     }
     else if (mechanism == "laplace")
     {
         norm = CLIP_L1;
-        // The inverse of (2C/Delta)(e^{Delta/lambda} - 1), with lambda = 2C/Epsilon.
-        const double step = 2 * interval / ((1U << bits) - 1);
-        quantizer.Set("Sensitivity", DoubleValue(2 * clip));
-        quantizer.Set("Epsilon",
-                      DoubleValue(2 * clip / step * std::log1p(epsilon * step / (2 * clip))));
+        quantizer->SetAttribute("Sensitivity", DoubleValue(2 * clip));
+        const auto context = rule->GetPrivacyContext(norm, clip, bits, kernel->GetDimension());
+        cmd.Require(SetLaplaceNoise(quantizer, context, epsilon),
+                    "Option --epsilon is " + std::to_string(epsilon) +
+                        ", for which LaplaceSQ has no noise with this --clip and --interval.");
     }
     else if (mechanism == "gaussian")
     {
         norm = CLIP_L2;
         const double rho = PrivacyLedger::ToRho(epsilon, PrivacyLedger().GetDelta());
-        quantizer.Set("Sigma", DoubleValue(2 * clip / std::sqrt(2 * rho)));
+        // The inverse of (2C + g sqrt(d))^2 / (2 Sigma^2), with the step g = Sigma/2^24.
+        const double ratio = std::sqrt(2 * rho) - 0x1p-24 * std::sqrt(dimension);
+        cmd.Require(ratio > 0,
+                    "Option --epsilon is so small that no Gaussian noise on this model has it.");
+        quantizer->SetAttribute("Sigma", DoubleValue(2 * clip / ratio * (1 + 1e-9)));
     }
     else if (mechanism == "paper")
     {
-        quantizer.Set("Epsilon", DoubleValue(epsilon / dimension));
+        quantizer->SetAttribute("Epsilon", DoubleValue(epsilon / dimension));
     }
-    federation.SetQuantizer(quantizer.Create<Quantizer>());
-    auto rule = CreateObject<FixedInterval>();
-    rule->SetAttribute("Low", DoubleValue(-interval));
-    rule->SetAttribute("High", DoubleValue(interval));
+    federation.SetQuantizer(quantizer);
     NodeContainer nodes(devices);
     federation.AddGroup(nodes, bits);
     federation.SetDeviceAttribute("IntervalRule", PointerValue(rule));

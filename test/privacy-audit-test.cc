@@ -429,13 +429,19 @@ TEST(PrivacyLoss, OfLaplaceIsTheLargestRatioOfDensitiesAndBelowTheClaim)
         const auto laplace = MakeLaplace(epsilon);
         const unsigned bits = 1 + random.Below(5);
         const LevelGrid grid(-1, 1, bits);
+        // The scale in use is the next multiple of Delta/m, of which 2/epsilon has 2^16 or more.
+        double unit = grid.step;
+        while (2 / epsilon / unit < 65536)
+        {
+            unit /= 2;
+        }
+        const double scale = unit * std::ceil(2 / epsilon / unit);
         const auto a = static_cast<float>(2 * random.Uniform() - 1);
         const auto b = static_cast<float>(2 * random.Uniform() - 1);
         const auto density = [&](float value, double x)
         {
             double fraction;
             const int32_t cell = grid.Locate(value, fraction);
-            const double scale = 2 / epsilon;
             return (1 - fraction) * std::exp(-std::abs(x - grid.GetValue(cell)) / scale) +
                    fraction * std::exp(-std::abs(x - grid.GetValue(cell + 1)) / scale);
         };

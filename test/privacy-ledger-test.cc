@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
@@ -234,24 +235,57 @@ TEST(PrivacyLedgersDeathTest, RefuseADeltaThatIsNoProbability)
     EXPECT_DEATH(PrivacyLedger(1), "delta is 1, not between 0 and 1");
 }
 
+namespace
+{
+
+/** Gaussian noise on a grid. */
+Ptr<GaussianQuantizer>
+MakeGaussian(double sigma, double step = 0)
+{
+    return CreateObjectWithAttributes<GaussianQuantizer>(
+        "Sigma", DoubleValue(sigma), "Step", DoubleValue(step));
+}
+
+/** @return what is sent for many coordinates of the same value. */
+std::vector<float>
+SendMany(const Quantizer& quantizer, float value, std::size_t count)
+{
+    const std::vector<float> values(count, value);
+    std::vector<uint8_t> payload(quantizer.GetPayloadSize(count, 4));
+    EXPECT_EQ(payload.size(), 4 * count);
+    FederatedRandom random(1, FederatedRandom::QUANTIZE);
+    EXPECT_TRUE(
+        quantizer.Encode(values.data(), {{0, count, -0.01F, 0.01F}}, 4, random, payload.data()));
+    std::vector<float> noisy(count);
+    quantizer.Decode(payload.data(), 0, count, LevelGrid(-0.01F, 0.01F, 4), noisy.data());
+    return noisy;
+}
+
+/** What is known of a device with an l2 clip. */
+PrivacyContext
+MakeL2Context(double clipBound, std::size_t dimension)
+{
+    PrivacyContext context;
+    context.intervalIsPublic = true;
+    context.low = -1;
+    context.high = 1;
+    context.clipNorm = CLIP_L2;
+    context.clipBound = clipBound;
+    context.dimension = dimension;
+    return context;
+}
+
+} // namespace
+
 TEST(GaussianQuantizers, AddNoiseWithTheRightDistribution)
 {
     // Chi-square over 20 equally likely cells; wrong with probability 1e-6 (fixed seed).
-    auto quantizer = CreateObject<GaussianQuantizer>();
-    quantizer->SetAttribute("Sigma", DoubleValue(0.5));
+    auto quantizer = MakeGaussian(0.5);
     const std::size_t count = 100000;
-    std::vector<float> values(count, 0.25F);
-    const std::vector<IntervalRange> intervals = {{0, count, -0.01F, 0.01F}};
-    std::vector<uint8_t> payload(quantizer->GetPayloadSize(count, 4));
-    ASSERT_EQ(payload.size(), 4 * count);
-    FederatedRandom random(1, FederatedRandom::QUANTIZE);
-    ASSERT_TRUE(quantizer->Encode(values.data(), intervals, 4, random, payload.data()));
-    std::vector<float> noisy(count);
-    quantizer->Decode(payload.data(), 0, count, LevelGrid(-0.01F, 0.01F, 4), noisy.data());
     const boost::math::normal_distribution<> expected(0.25, 0.5);
     std::vector<double> cells(20);
     double squares = 0;
-    for (const float value : noisy)
+    for (const float value : SendMany(*quantizer, 0.25F, count))
     {
         cells[std::min(19, static_cast<int>(20 * boost::math::cdf(expected, value)))] += 1;
         squares += (value - 0.25) * (value - 0.25);
@@ -264,26 +298,109 @@ TEST(GaussianQuantizers, AddNoiseWithTheRightDistribution)
     }
     const boost::math::chi_squared_distribution<> distribution(19);
     EXPECT_LT(chiSquare, boost::math::quantile(boost::math::complement(distribution, 1e-6)));
+    std::vector<float> values(count, 0.25F);
+    const std::vector<IntervalRange> intervals = {{0, count, -0.01F, 0.01F}};
     EXPECT_NEAR(squares / quantizer->GetDistortion(values.data(), intervals, 4), 1, 0.03);
-    EXPECT_EQ(quantizer->GetCellDistortion(-1, 1, 4), 0.25);
+    EXPECT_DOUBLE_EQ(quantizer->GetCellDistortion(-1, 1, 4), 0.25);
     values[7] = UNBOUNDED;
+    FederatedRandom random(1);
+    std::vector<uint8_t> payload(quantizer->GetPayloadSize(count, 4));
     EXPECT_FALSE(quantizer->Encode(values.data(), intervals, 4, random, payload.data()));
+}
+
+TEST(GaussianQuantizers, SendMultiplesOfTheStepWithTheirExactProbabilities)
+{
+    // 0.7 is 1.4 steps of 1/2, s = 1: sums of 1 (with 0.6) or 2 and discrete Gaussian noise.
+    const auto quantizer = MakeGaussian(0.5, 0.6);
+    const std::size_t count = 200000;
+    std::vector<double> counts(9); // -3 and below, ..., 5 and above
+    double squares = 0;
+    for (const float sent : SendMany(*quantizer, 0.7F, count))
+    {
+        const double point = 2 * sent;
+        ASSERT_EQ(point, std::round(point));
+        ASSERT_TRUE(quantizer->CanSend(-0.01F, LevelGrid(-0.01F, 0.01F, 4), sent));
+        ++counts[static_cast<std::size_t>(std::min(std::max(point, -3.0), 5.0) + 3)];
+        squares += std::pow(sent - 0.7, 2);
+    }
+    std::vector<double> expected(9);
+    double mass = 0;
+    for (int k = -30; k <= 30; ++k)
+    {
+        const double weight = std::exp(-k * k / 2.0);
+        mass += weight;
+        expected[std::min(std::max(k + 1, -3), 5) + 3] += 0.6 * weight;
+        expected[std::min(std::max(k + 2, -3), 5) + 3] += 0.4 * weight;
+    }
+    double chiSquare = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i)
+    {
+        const double mean = static_cast<double>(count) * expected[i] / mass;
+        chiSquare += (counts[i] - mean) * (counts[i] - mean) / mean;
+    }
+    const boost::math::chi_squared_distribution<> distribution(8); // wrong with probability 1e-6
+    EXPECT_LT(chiSquare, boost::math::quantile(boost::math::complement(distribution, 1e-6)));
+    // g^2 (Var + f(1-f)); its relative standard error is 0.0032.
+    const std::vector<float> values(count, 0.7F);
+    const double distortion =
+        quantizer->GetDistortion(values.data(), {{0, count, -1, 1}}, 4) / count;
+    EXPECT_NEAR(distortion, 0.25 * (0.9999998 + 0.24), 1e-6);
+    EXPECT_NEAR(squares / count / distortion, 1, 5 * 0.0032);
+    EXPECT_NEAR(quantizer->GetCellDistortion(-1, 1, 4), 0.25 * (0.9999998 + 1.0 / 6), 1e-6);
+    EXPECT_FALSE(quantizer->CanSend(0, LevelGrid(-1, 1, 4), 0.3F));
+    EXPECT_FALSE(quantizer->CanSend(0, LevelGrid(-1, 1, 4), INFINITY));
+}
+
+TEST(GaussianQuantizers, HaveTheLargestStepBelowTheOneAskedFor)
+{
+    const LevelGrid grid(-1, 1, 4);
+    const struct
+    {
+        double asked;
+        float step;
+    } cases[] = {{1, 1}, {0.99, 0.5}, {3.9, 2}, {1e9, 256}, {0x1p-23, 0x1p-23F}, {0, 0x1p-24F}};
+    for (const auto& [asked, step] : cases)
+    {
+        SCOPED_TRACE(asked);
+        const auto quantizer = MakeGaussian(1, asked);
+        std::string error;
+        EXPECT_TRUE(quantizer->Check(4, error)) << error;
+        EXPECT_TRUE(quantizer->CanSend(0, grid, 3 * step));
+        EXPECT_FALSE(quantizer->CanSend(0, grid, 2.5F * step));
+    }
+    std::string error;
+    EXPECT_FALSE(MakeGaussian(1, 1e-8)->Check(4, error));
+    EXPECT_EQ(error, "GaussianQuantizer: Step is 1e-08, below Sigma/2^24, 5.96046e-08.");
+}
+
+TEST(GaussianQuantizers, RefuseCoordinatesOfTooManySteps)
+{
+    const auto quantizer = MakeGaussian(1);
+    FederatedRandom random(1);
+    std::vector<uint8_t> payload(8);
+    for (const float value : {0x1p28F, 0x1.1p28F, -0x1.1p28F, 1e30F})
+    {
+        const std::vector<float> values{0, value};
+        EXPECT_EQ(quantizer->Encode(values.data(), {{0, 2, -1, 1}}, 4, random, payload.data()),
+                  value == 0x1p28F);
+    }
 }
 
 TEST(GaussianQuantizers, ClaimRhoForClippedUpdatesOnly)
 {
-    auto quantizer = CreateObject<GaussianQuantizer>();
-    quantizer->SetAttribute("Sigma", DoubleValue(4));
-    PrivacyContext context;
-    context.intervalIsPublic = true;
-    context.low = -1;
-    context.high = 1;
-    context.clipNorm = CLIP_L2;
-    context.clipBound = 3;
+    const auto quantizer = MakeGaussian(4);
+    PrivacyContext context = MakeL2Context(3, 10000);
     PrivacyClaim claim = quantizer->GetPrivacyClaim(context);
     EXPECT_EQ(claim.kind, PrivacyClaim::ZCDP);
     EXPECT_EQ(claim.scope, PrivacyClaim::UPDATE);
-    EXPECT_DOUBLE_EQ(claim.rho, 36.0 / 32);
+    const double step = 4 * 0x1p-24;
+    EXPECT_NEAR(claim.rho, std::pow(6 + step * 100, 2) / 32, 3e-12);
+    EXPECT_GT(claim.rho, 36.0 / 32);
+    context.dimension = 0;
+    claim = quantizer->GetPrivacyClaim(context);
+    EXPECT_EQ(claim.kind, PrivacyClaim::NONE);
+    EXPECT_EQ(claim.reason, "The size of the update is not known.");
+    context.dimension = 10000;
     for (const ClipNorm norm : {CLIP_NONE, CLIP_L1})
     {
         context.clipNorm = norm;
@@ -297,8 +414,60 @@ TEST(GaussianQuantizers, ClaimRhoForClippedUpdatesOnly)
     context.intervalIsPublic = true;
     context.clipBound = 1e200;
     claim = quantizer->GetPrivacyClaim(context);
-    EXPECT_EQ(claim.kind, PrivacyClaim::NONE) << "rho is infinite";
-    EXPECT_EQ(claim.reason, "The privacy loss has no finite bound.");
+    EXPECT_EQ(claim.kind, PrivacyClaim::NONE) << "some updates are refused, others sent";
+    EXPECT_EQ(claim.reason, "Some clipped updates are too large for the step of the grid.");
+    // On a coarse grid the rounding counts.
+    EXPECT_NEAR(MakeGaussian(4, 4)->GetPrivacyClaim(MakeL2Context(3, 9)).rho,
+                std::pow(6 + 12, 2) / 32,
+                1e-9);
+}
+
+TEST(GaussianQuantizers, ClaimARhoThatCoversStochasticRounding)
+{
+    // The exact Renyi divergence of one coordinate, s = 2 and a step of 1: a value's probability of
+    // z is a mixture of two discrete Gaussian ones.
+    const auto divergence = [](double x, double other, double alpha)
+    {
+        const auto logWeight = [](double value, int z)
+        {
+            const double lower = std::floor(value);
+            const double f = value - lower;
+            return -std::pow(z - lower, 2) / 8 +
+                   std::log(1 - f + f * std::exp((2 * (z - lower) - 1) / 8));
+        };
+        std::vector<double> terms;
+        double mass = 0;
+        for (int z = -600; z <= 600; ++z) // the terms are largest below 64 * 6
+        {
+            mass += std::exp(logWeight(0, z));
+            terms.push_back(alpha * logWeight(x, z) + (1 - alpha) * logWeight(other, z));
+        }
+        const double largest = *std::max_element(terms.begin(), terms.end());
+        double sum = 0;
+        for (const double term : terms)
+        {
+            sum += std::exp(term - largest);
+        }
+        return (largest + std::log(sum / mass)) / (alpha - 1);
+    };
+    // A shift by 0.001 steps: plain (x - x')^2/(2 s^2) would claim 1.25e-7.
+    EXPECT_NEAR(divergence(0.001, 0, 64) / 64, 1.5e-2, 0.1e-2);
+    EXPECT_GT(divergence(0.001, 0, 64) / 64, 1e5 * 1.25e-7);
+    const auto quantizer = MakeGaussian(2, 1);
+    for (const double clip : {0.0005, 0.1, 0.5, 0.7, 1.0, 2.5})
+    {
+        const double rho = quantizer->GetPrivacyClaim(MakeL2Context(clip, 1)).rho;
+        EXPECT_NEAR(rho, std::pow(2 * clip + 1, 2) / 8, 1e-9);
+        for (const double alpha : {1.01, 1.5, 2.0, 8.0, 64.0})
+        {
+            for (double x = -1; x <= 1; x += 0.1)
+            {
+                EXPECT_LE(divergence(clip * x, -clip, alpha), rho * alpha);
+                EXPECT_LE(divergence(clip, clip * x, alpha), rho * alpha);
+                EXPECT_LE(divergence(0, clip * x, alpha), rho * alpha);
+            }
+        }
+    }
 }
 
 /** @ingroup federated-tests A federation of two devices with one bit and a true epsilon. */

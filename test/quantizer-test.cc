@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "float-laplace-quantizer.h"
+
 #include "ns3/bit-packer.h"
 #include "ns3/double.h"
 #include "ns3/dp-stochastic-quantizer.h"
@@ -490,6 +492,233 @@ TEST(LaplaceQuantizer, HasTheDistortionOfThePaper)
     }
 }
 
+namespace
+{
+
+/** LaplaceSQ with noise of this scale. */
+Ptr<LaplaceQuantizer>
+MakeLaplace(double scale)
+{
+    const auto quantizer = MakeQuantizer<LaplaceQuantizer>(1);
+    quantizer->SetAttribute("Sensitivity", DoubleValue(scale));
+    return quantizer;
+}
+
+/** What is known of a device with an l1 clip and a public interval. */
+PrivacyContext
+MakeClippedContext(double low, double high, unsigned bits, double clipBound)
+{
+    PrivacyContext context;
+    context.bits = bits;
+    context.intervalIsPublic = true;
+    context.low = low;
+    context.high = high;
+    context.clipNorm = CLIP_L1;
+    context.clipBound = clipBound;
+    return context;
+}
+
+} // namespace
+
+TEST(LaplaceQuantizer, ClaimsWhatAnotherProgramComputed)
+{
+    struct Case
+    {
+        double clip; // in steps
+        double scale;
+        double symmetric;
+        double onLevel;
+    };
+
+    // The step is 1, so that the lattice has the scale asked for exactly.
+    for (const auto& [clip, scale, symmetric, onLevel] :
+         {Case{10, 10, 2.024993, 2.103418}, Case{1, 1, 2.243707, 3.436564}})
+    {
+        const auto quantizer = MakeLaplace(scale);
+        const auto middle = quantizer->GetPrivacyClaim(MakeClippedContext(-1.5, 1.5, 2, clip));
+        EXPECT_NEAR(middle.epsilon, symmetric, 1e-6);
+        const auto level = quantizer->GetPrivacyClaim(MakeClippedContext(-1, 2, 2, clip));
+        EXPECT_NEAR(level.epsilon, onLevel, 1e-6);
+    }
+    const auto quantizer = MakeLaplace(0.5);
+    EXPECT_NEAR(
+        quantizer->GetPrivacyClaim(MakeClippedContext(-1, 1, 1, 1)).epsilon, 4.289030, 1e-6);
+    EXPECT_NEAR(
+        quantizer->GetPrivacyClaim(MakeClippedContext(0, 2, 1, 1)).epsilon, 53.598150, 1e-5);
+}
+
+TEST(LaplaceQuantizer, NoTwoClippedUpdatesLoseMoreThanTheClaim)
+{
+    FederatedRandom random(41);
+    for (int trial = 0; trial < 3000; ++trial)
+    {
+        const unsigned bits = 1 + random.Below(6);
+        const auto high = static_cast<float>(0.1 + 2 * random.Uniform());
+        const float low = trial % 2 == 0 ? -high : -high * static_cast<float>(random.Uniform());
+        const LevelGrid grid(low, high, bits);
+        const double scale = grid.step * std::exp(6 * random.Uniform() - 2);
+        const double clip = grid.step * std::exp(5 * random.Uniform() - 1);
+        const auto quantizer = MakeLaplace(scale);
+        const auto claim = quantizer->GetPrivacyClaim(MakeClippedContext(low, high, bits, clip));
+        ASSERT_EQ(claim.kind, PrivacyClaim::TRUE_EPSILON);
+        // Few large or many small coordinates, some of them at the worst places: half a step from
+        // zero, and a little more than that.
+        const std::size_t count = 1 + random.Below(40);
+        std::vector<float> a(count);
+        std::vector<float> b(count);
+        for (auto* values : {&a, &b})
+        {
+            const double place = grid.step * (0.5 + (trial % 3 == 0 ? 0 : random.Uniform()));
+            for (float& value : *values)
+            {
+                const double sign = static_cast<int>(random.Below(3)) - 1;
+                value = static_cast<float>(trial % 5 == 0 ? random.Uniform() - 0.5 : place * sign);
+            }
+            ASSERT_GT(ClipUpdate(CLIP_L1, clip, values->data(), count), 0);
+        }
+        const std::vector<IntervalRange> intervals{{0, count, low, high}};
+        ASSERT_LE(quantizer->GetPrivacyLoss(a.data(), b.data(), intervals, bits), claim.epsilon);
+    }
+}
+
+TEST(LaplaceQuantizer, SomeUpdatesLoseAllThatIsClaimed)
+{
+    // E = e^4: coordinates of 0.5 steps in b, and of the worst fraction of a step more in a.
+    const auto quantizer = MakeLaplace(0.25);
+    double largest = 0;
+    for (int places = 2; places <= 12; ++places)
+    {
+        std::vector<float> a(32);
+        std::vector<float> b(32);
+        for (int i = 0; i < places; ++i)
+        {
+            a[i] = 6.0F / static_cast<float>(places) * (1 - 1e-6F);
+        }
+        std::fill_n(b.begin() + 20, 12, 0.5F);
+        largest = std::max(largest,
+                           quantizer->GetPrivacyLoss(a.data(), b.data(), {{0, 32, -7.5, 7.5}}, 4));
+    }
+    const auto claim = quantizer->GetPrivacyClaim(MakeClippedContext(-7.5, 7.5, 4, 6));
+    EXPECT_LE(largest, claim.epsilon);
+    EXPECT_GT(largest, 0.99 * claim.epsilon);
+}
+
+TEST(LaplaceQuantizer, ClaimsNothingWhereTheLossHasNoBound)
+{
+    for (const double scale : {1e-3, 1e-30, 1e-300})
+    {
+        for (const double low : {-1.0, 0.0})
+        {
+            const auto claim =
+                MakeLaplace(scale)->GetPrivacyClaim(MakeClippedContext(low, 1, 1, 1));
+            EXPECT_EQ(claim.kind, PrivacyClaim::NONE);
+            EXPECT_EQ(claim.reason, "The privacy loss has no finite bound.");
+        }
+    }
+    const auto claim = MakeLaplace(1e30)->GetPrivacyClaim(MakeClippedContext(-1, 1, 1, 1));
+    EXPECT_EQ(claim.kind, PrivacyClaim::NONE);
+    EXPECT_EQ(claim.reason, "So much noise cannot be sent.");
+}
+
+TEST(LaplaceQuantizer, RoundsWithExactProbabilities)
+{
+    // Hardly any noise: what is sent is the level.
+    FederatedRandom random(42);
+    const auto quantizer = MakeLaplace(1e-9);
+    const std::size_t draws = 400000;
+    for (const float low : {-1.5F, 0.0F, 2.0F, -7.0F})
+    {
+        for (const float fraction : {0.0F, 0.25F, 0.9F, 1.0F})
+        {
+            const float value = low + 1 + fraction;
+            const auto decoded =
+                RoundTrip(*quantizer, std::vector<float>(draws, value), low, low + 3, 2, random);
+            double upper = 0;
+            for (const float level : decoded)
+            {
+                ASSERT_LT(std::min(std::abs(level - low - 1), std::abs(level - low - 2)), 1e-5F);
+                upper += level > low + 1.5F;
+            }
+            const double deviation = std::sqrt(fraction * (1 - fraction) / draws);
+            EXPECT_NEAR(upper / draws, fraction, 5 * deviation) << low;
+        }
+        for (const float outside : {-100.0F, 100.0F})
+        {
+            for (const float level :
+                 RoundTrip(*quantizer, std::vector<float>(100, outside), low, low + 3, 2, random))
+            {
+                EXPECT_NEAR(level, outside < 0 ? low : low + 3, 1e-5);
+            }
+        }
+    }
+}
+
+TEST(LaplaceQuantizer, KeepsItsNoiseWhereTheIntervalHasNoWidth)
+{
+    FederatedRandom random(43);
+    const std::vector<float> values(100000, 0.125F);
+    const auto quantizer = MakeLaplace(3);
+    const auto noisy = RoundTrip(*quantizer, values, 0.125F, 0.125F, 4, random);
+    // The standard error of the variance 18 is 0.127.
+    EXPECT_NEAR(MeanSquaredError(values, noisy), 18, 5 * 0.127);
+    EXPECT_NEAR(quantizer->GetCellDistortion(0.125F, 0.125F, 4), 18, 1e-6);
+    // Without width, one step of the levels is no noise.
+    const auto exact = MakeLaplace(0);
+    EXPECT_EQ(RoundTrip(*exact, values, 0.125F, 0.125F, 4, random), values);
+    EXPECT_TRUE(exact->CanSend(0.125F, LevelGrid(0.125F, 0.125F, 4), 0.125F));
+    EXPECT_FALSE(exact->CanSend(0.125F, LevelGrid(0.125F, 0.125F, 4), 0.25F));
+}
+
+TEST(LaplaceQuantizer, SendsPointsThatAllValuesCanHave)
+{
+    FederatedRandom random(44);
+    for (const double scale : {0.01, 0.3, 2.0, 1e3, 1e9})
+    {
+        for (const unsigned bits : {1U, 4U, 16U})
+        {
+            const auto quantizer = MakeLaplace(scale);
+            const LevelGrid grid(-1, 1, bits);
+            for (const float sent :
+                 RoundTrip(*quantizer, std::vector<float>(20000, -1), -1, 1, bits, random))
+            {
+                ASSERT_TRUE(quantizer->CanSend(-1, grid, sent));
+                ASSERT_TRUE(quantizer->CanSend(1, grid, sent));
+                ASSERT_TRUE(quantizer->CanSend(0.3F, grid, sent));
+            }
+            EXPECT_FALSE(quantizer->CanSend(1, grid, INFINITE));
+            EXPECT_FALSE(quantizer->CanSend(1, grid, NOT_A_NUMBER));
+        }
+    }
+    // The points are 2^-17 apart: floats between them are never sent.
+    const auto quantizer = MakeLaplace(0.5);
+    const LevelGrid grid(-1, 1, 1);
+    EXPECT_TRUE(quantizer->CanSend(-1, grid, 0.25F + 0x1p-17F));
+    EXPECT_FALSE(quantizer->CanSend(-1, grid, 0.25F + 0x1p-18F));
+}
+
+TEST(FloatLaplaceQuantizer, SomeFloatsIdentifyTheLevel)
+{
+    // Noise in floating point, of the same scale: 3 to 4 of 1000 floats have one origin only.
+    FederatedRandom random(45);
+    const auto textbook = CreateObject<FloatLaplaceQuantizer>(2.0);
+    const auto exact = MakeLaplace(2);
+    const LevelGrid grid(-1, 1, 1);
+    const std::size_t draws = 1000000;
+    const std::vector<float> values(draws, -1);
+    double identified = 0;
+    for (const float sent : RoundTrip(*textbook, values, -1, 1, 1, random))
+    {
+        ASSERT_TRUE(textbook->CanSend(-1, grid, sent));
+        identified += !textbook->CanSend(1, grid, sent);
+    }
+    EXPECT_GT(identified / draws, 3e-3);
+    EXPECT_LT(identified / draws, 4e-3);
+    for (const float sent : RoundTrip(*exact, values, -1, 1, 1, random))
+    {
+        ASSERT_TRUE(exact->CanSend(1, grid, sent));
+    }
+}
+
 TEST(IdentityQuantizer, SendsEveryFloatExactly)
 {
     const auto quantizer = CreateObject<IdentityQuantizer>();
@@ -634,10 +863,17 @@ TEST(PrivacyClaims, LaplaceNeedsAnL1ClipAndAPublicInterval)
     const auto claim = laplace->GetPrivacyClaim(context);
     EXPECT_EQ(claim.kind, PrivacyClaim::TRUE_EPSILON);
     EXPECT_EQ(claim.scope, PrivacyClaim::UPDATE);
-    // Quantizing after clipping costs a little more than the epsilon of the noise.
-    const double step = 20.0 / 15;
-    EXPECT_NEAR(claim.epsilon, 20 / step * std::expm1(step / 40), 1e-6);
+    // Quantizing after clipping costs a little more than the epsilon of the noise, and less if
+    // zero is in the middle of a cell.
     EXPECT_GT(claim.epsilon, 0.5);
+    context.low = -10 + 20.0 / 15 / 2;
+    context.high = 10 + 20.0 / 15 / 2;
+    const LevelGrid grid(static_cast<float>(context.low), static_cast<float>(context.high), 4);
+    const double onLevel = 20 / grid.step * std::expm1(grid.step / 40);
+    EXPECT_LT(claim.epsilon, onLevel);
+    // The scale is above 40, by less than 2^-16 of it.
+    EXPECT_LE(laplace->GetPrivacyClaim(context).epsilon, onLevel * (1 + 1e-9));
+    EXPECT_GE(laplace->GetPrivacyClaim(context).epsilon, onLevel * (1 - 2e-5));
     context.intervalIsPublic = false;
     EXPECT_EQ(laplace->GetPrivacyClaim(context).kind, PrivacyClaim::NONE);
 }

@@ -13,11 +13,16 @@ namespace ns3
  * @brief The local version of differentially private federated averaging: each coordinate plus
  * Gaussian noise, sent as a 32-bit float.
  *
+ * Noise in floating point reveals more than real numbers do (I. Mironov, 2012). Here a coordinate v
+ * is rounded stochastically to an integer of a grid of step g = Sigma/2^k, an integer of the
+ * discrete Gaussian distribution with s = 2^k is added, and g times the sum is sent as a float. The
+ * distortion is g^2 (Var + f(1-f)), f the fractional part of v/g: practically Sigma^2, unless
+ * Step makes the grid coarse.
+ *
  * The noise depends neither on the interval nor on the resolution. But both are in the header: the
- * interval must be public. With l2 clipping at C, two updates are at most 2C apart, and what is
- * sent has rho = (2C)^2/(2 sigma^2) of zero-concentrated differential privacy (M. Bun and T.
- * Steinke, 2016) for ideal real numbers. Noise in floating point reveals more (I. Mironov, 2012),
- * which this simulation does not correct.
+ * interval must be public. With l2 clipping at C, what is sent has rho = (2C + g sqrt(d))^2 / (2
+ * Sigma^2) of zero-concentrated differential privacy (M. Bun and T. Steinke, 2016); the source
+ * proves it.
  */
 class GaussianQuantizer : public FloatQuantizer
 {
@@ -26,6 +31,7 @@ class GaussianQuantizer : public FloatQuantizer
     static TypeId GetTypeId();
 
   private:
+    bool DoCheck(std::string& error) const override;
     const float* DoMakeFloats(const float* values,
                               std::size_t count,
                               const LevelGrid& grid,
@@ -35,10 +41,18 @@ class GaussianQuantizer : public FloatQuantizer
                            std::size_t count,
                            const LevelGrid& grid) const override;
     double DoGetCellDistortion(const LevelGrid& grid) const override;
+    bool DoCanSend(float value, const LevelGrid& grid, float sent) const override;
     PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& context) const override;
 
+    /** @return k, from -8 to 24. */
+    int GetExponent() const;
+
+    /** @return the step g of the grid. */
+    double GetStep() const;
+
     // Attributes
-    double m_sigma; //!< Standard deviation of the noise.
+    double m_sigma;       //!< Standard deviation of the noise.
+    double m_largestStep; //!< The largest step of the grid; 0: the smallest there is.
 };
 
 } // namespace ns3

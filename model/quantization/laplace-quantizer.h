@@ -4,6 +4,7 @@
 #define LAPLACE_QUANTIZER_H
 
 #include "float-quantizer.h"
+#include "noise-lattice.h"
 
 namespace ns3
 {
@@ -11,16 +12,19 @@ namespace ns3
 /**
  * @ingroup federated
  * @brief LaplaceSQ, the paper's benchmark: the unbiased stochastic quantizer at the device's own
- *        resolution and interval, plus Laplace noise of scale rho/epsilon.
+ *        resolution and interval, plus Laplace noise of scale lambda = rho/epsilon.
  *
  * The noise makes it a float: 32 bits a coordinate are sent, whatever the resolution. A value
- * that is uniform in its cell has the distortion Delta^2/6 + 2 rho^2/epsilon^2.
+ * that is uniform in its cell has the distortion Delta^2/6 + 2 lambda^2.
  *
- * With l1 clipping at C and a public interval it is differentially private: the density of the
- * output is piecewise linear in each coordinate with a relative slope of at most
- * (e^{Delta/lambda}-1)/Delta, lambda = rho/epsilon, so two updates, at most 2C apart, have the
- * privacy loss (2C/Delta)(e^{Delta/lambda}-1) for ideal real numbers. Noise in floating
- * point reveals more (I. Mironov, 2012), which this simulation does not correct.
+ * Noise in floating point has gaps that tell levels apart with certainty (I. Mironov, 2012). Here
+ * the noise is an integer k of the discrete Laplace distribution, on a lattice that divides each
+ * cell into m steps h = Delta/m, m a power of two: low + h (m level + k) is sent as a float. The
+ * lattice is the same for all values. Its scale t h, t an integer of 2^16 or more, is lambda or
+ * larger by less than 2^-16 of it.
+ *
+ * With l1 clipping at C and a public interval it is differentially private; the source proves the
+ * claim.
  */
 class LaplaceQuantizer : public FloatQuantizer
 {
@@ -29,6 +33,14 @@ class LaplaceQuantizer : public FloatQuantizer
     static TypeId GetTypeId();
 
   private:
+    /** The noise on the levels of an interval. */
+    struct Noise
+    {
+        federated::NoiseLattice lattice; //!< Its points; level 0 is z = 0.
+        int64_t pointsPerStep;           //!< m.
+        uint64_t scale;                  //!< t; 0 if so large a scale is not to be had.
+    };
+
     const float* DoMakeFloats(const float* values,
                               std::size_t count,
                               const LevelGrid& grid,
@@ -39,13 +51,26 @@ class LaplaceQuantizer : public FloatQuantizer
                            const LevelGrid& grid) const override;
     double DoGetCellDistortion(const LevelGrid& grid) const override;
     double DoGetPrivacyLoss(float value, float other, const LevelGrid& grid) const override;
+    bool DoCanSend(float value, const LevelGrid& grid, float sent) const override;
     PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& context) const override;
 
     /**
      * @param grid Levels of an interval.
-     * @return the scale lambda = rho/epsilon of the noise.
+     * @return the scale lambda = rho/epsilon that is asked for.
      */
     double GetScale(const LevelGrid& grid) const;
+
+    /**
+     * @param grid Levels of an interval.
+     * @return the noise on them.
+     */
+    Noise GetNoise(const LevelGrid& grid) const;
+
+    /**
+     * @param grid Levels of an interval.
+     * @return the variance of the noise.
+     */
+    double GetNoiseVariance(const LevelGrid& grid) const;
 
     // Attributes
     double m_epsilon; //!< Privacy parameter of the noise; the paper's experiments take d*epsilon_1.

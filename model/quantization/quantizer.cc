@@ -279,6 +279,19 @@ Quantizer::DoCombineLosses(std::vector<double>& losses) const
     return std::accumulate(losses.begin(), losses.end(), 0.0);
 }
 
+bool
+Quantizer::CanSend(float value, const LevelGrid& grid, float sent) const
+{
+    GetWireBits(grid.GetBits()); // checks the resolution
+    return DoCanSend(value, grid, sent);
+}
+
+bool
+Quantizer::DoCanSend(float, const LevelGrid&, float) const
+{
+    return true;
+}
+
 PrivacyClaim
 Quantizer::GetPrivacyClaim(const PrivacyContext& context) const
 {

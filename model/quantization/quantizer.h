@@ -163,6 +163,17 @@ class Quantizer : public Object
                           unsigned bits) const;
 
     /**
+     * Whether a float can be what is sent for a value, as implemented. Noise in floating point
+     * leaves gaps: an observer who finds a float that only one of two inputs can have sent knows
+     * the input with certainty, whatever the claim is.
+     * @param value A coordinate, finite.
+     * @param grid Levels of the interval.
+     * @param sent A float that the receiver decodes.
+     * @return false if it cannot; true if it can, or if the quantizer does not know.
+     */
+    bool CanSend(float value, const LevelGrid& grid, float sent) const;
+
+    /**
      * @param context The configuration of the device.
      * @return what is claimed about privacy under it; nothing if the configuration is invalid.
      */
@@ -267,6 +278,9 @@ class Quantizer : public Object
      * @return that of the update. By default their sum: coordinates are drawn independently.
      */
     virtual double DoCombineLosses(std::vector<double>& losses) const;
+
+    /** @copydoc CanSend */
+    virtual bool DoCanSend(float value, const LevelGrid& grid, float sent) const;
 
     /**
      * @param context A valid configuration with a public interval.

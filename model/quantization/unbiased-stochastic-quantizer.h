@@ -22,7 +22,7 @@ class UnbiasedStochasticQuantizer : public LevelQuantizer
     static TypeId GetTypeId();
 
     /**
-     * Choose levels; LaplaceQuantizer starts from them.
+     * Choose levels.
      * @param values The coordinates, finite.
      * @param words A random word for each.
      * @param count How many.
