@@ -9,7 +9,8 @@
  *    devices -------- hubs --+
  *
  * --epsilon is that of a whole update:
- *   rr           randomized response on all d coordinates with epsilon/d each
+ *   rr           randomized response on all d coordinates with epsilon/d each (with --rotation all
+ *                P rotated ones with epsilon/P each)
  *   coordinates  randomized response on k random coordinates with epsilon/k each; k is epsilon,
  *                rounded, unless --coordinates says otherwise
  *   laplace      LaplaceSQ; l1 clip at --clip, the noise such that the update has epsilon after
@@ -43,6 +44,7 @@
 #include "ns3/object-factory.h"
 #include "ns3/pointer.h"
 #include "ns3/privacy-ledger.h"
+#include "ns3/public-rotation.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
@@ -75,6 +77,7 @@ main(int argc, char* argv[])
     uint32_t evaluation = 1;
     uint32_t threads = 0;
     bool encrypt = false;
+    bool rotation = false;
     std::string data = "data/mnist";
     std::string output;
     FederatedCommandLine cmd(__FILE__, "Training at honest privacy budgets, over ideal links.");
@@ -100,6 +103,7 @@ main(int argc, char* argv[])
     cmd.AddCount("evaluation", "Rounds from one evaluation to the next", evaluation, 1, 1000000);
     cmd.AddCount("threads", "Threads that train and evaluate, 0 for all cores", threads, 0, 1024);
     FederatedScenarioOptions::AddEncryption(cmd, encrypt);
+    FederatedScenarioOptions::AddRotation(cmd, rotation);
     cmd.AddData(data);
     cmd.AddOutput(output);
     cmd.ParseOrExit(argc, argv);
@@ -128,6 +132,10 @@ main(int argc, char* argv[])
     FederatedHelper federation;
     federation.SetAlgorithm("alg1"); // uniform weights, random devices
     FederatedScenarioOptions::SetEncryption(federation, encrypt);
+    if (rotation)
+    {
+        federation.SetRotation(true);
+    }
     learning.SetUp(federation);
     const auto model = FederatedLearningOptions::MakeModel(learning.model, error);
     if (learning.model == "logistic")
@@ -139,7 +147,7 @@ main(int argc, char* argv[])
     federation.SetData(sets);
     const auto kernel = model->CreateKernel(
         {sets.train->GetRows(), sets.train->GetColumns(), sets.train->GetClasses()});
-    const auto dimension = static_cast<double>(kernel->GetDimension());
+    const auto dimension = static_cast<double>(GetEncodedSize(rotation, kernel->GetDimension()));
 
     ClipNorm norm = CLIP_NONE;
     ObjectFactory quantizer(FederatedQuantizers::GetTypeIdName(mechanism));

@@ -337,6 +337,13 @@ FederatedHelper::SetEncryptionKey(const std::string& key)
 }
 
 void
+FederatedHelper::SetRotation(bool rotation)
+{
+    SetCenterAttribute("Rotation", BooleanValue(rotation));
+    SetDeviceAttribute("Rotation", BooleanValue(rotation));
+}
+
+void
 FederatedHelper::SetGroupAddress(Ipv4Address group, uint16_t devicePort)
 {
     m_group = group;
@@ -542,6 +549,10 @@ FederatedHelper::CheckStrategies(std::string& error)
     UpdateSettings settings;
     settings.quantizer = PeekPointer(quantizer->Get<Quantizer>());
     settings.intervalRule = PeekPointer(interval->Get<IntervalRule>());
+    if (IsRotated())
+    {
+        settings.rotation = PublicRotation(m_task->GetRotationSeed(), 0);
+    }
     for (std::size_t i = 0; i < m_groups.size(); ++i)
     {
         settings.bits = m_groups[i].bits;
@@ -603,8 +614,8 @@ FederatedHelper::MakeStrategies()
     if (name == "ns3::LaplaceQuantizer")
     {
         // One epsilon for the whole update: d times that of a coordinate.
-        const auto dimension = static_cast<double>(m_task->GetDimension());
-        quantizer.Set("Epsilon", DoubleValue(dimension * m_epsilon));
+        const auto coordinates = static_cast<double>(GetEncodedSize());
+        quantizer.Set("Epsilon", DoubleValue(coordinates * m_epsilon));
         quantizer.Set("Sensitivity", DoubleValue(profile.laplaceSensitivity));
     }
     else if (name == "ns3::DpStochasticQuantizer")
@@ -619,6 +630,20 @@ FederatedHelper::GetFusionRule() const
 {
     const std::string chosen = Find(WEIGHTS, m_weights)->fusionRule;
     return chosen.empty() ? Find(ALGORITHMS, m_algorithm)->fusionRule : chosen;
+}
+
+bool
+FederatedHelper::IsRotated() const
+{
+    const auto rotation = DynamicCast<const BooleanValue>(
+        FindValue(FederatedDevice::GetTypeId(), m_deviceAttributes, "Rotation"));
+    return rotation && rotation->Get();
+}
+
+std::size_t
+FederatedHelper::GetEncodedSize() const
+{
+    return ns3::GetEncodedSize(IsRotated(), m_task->GetDimension());
 }
 
 TypeId

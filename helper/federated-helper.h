@@ -95,8 +95,8 @@ class FederatedHelper
     void SetWeights(const std::string& name);
 
     /**
-     * @param epsilon epsilon_1, of one coordinate of one update: the same-cell epsilon of the
-     * paper's quantizer, and 1/d of that of LaplaceSQ.
+     * @param epsilon epsilon_1, of one encoded coordinate of one update: the same-cell epsilon of
+     * the paper's quantizer, and 1/d of that of LaplaceSQ.
      */
     void SetEpsilon(double epsilon);
 
@@ -127,6 +127,14 @@ class FederatedHelper
      * @param key Up to 32 bytes, which center and devices share; empty: no encryption.
      */
     void SetEncryptionKey(const std::string& key);
+
+    /**
+     * Rotate updates before they are clipped and quantized (PublicRotation): lost fragments then
+     * take a little of every coordinate. An update is sent as P coordinates, the smallest power of
+     * two that is not below d. Interval and clip are those of the rotated coordinates.
+     * @param rotation Whether the devices rotate, and the center rotates back.
+     */
+    void SetRotation(bool rotation);
 
     /**
      * Send all messages, up and down, to a broadcast or multicast address, as on a radio without
@@ -351,6 +359,12 @@ class FederatedHelper
 
     /** @return the TypeId of the fusion rule. */
     std::string GetFusionRule() const;
+
+    /** @return how many coordinates of an update are encoded: d, or P if updates are rotated. */
+    std::size_t GetEncodedSize() const;
+
+    /** @return whether the devices rotate their updates. */
+    bool IsRotated() const;
 
     /** @return the socket factory of the protocol. */
     TypeId GetProtocol() const;

@@ -58,6 +58,7 @@ FederatedScenarioOptions::AddFederation(FederatedCommandLine& cmd)
     learning.Add(cmd);
     cmd.AddCount("threads", "Threads that train and evaluate, 0 for all cores", threads, 0, 1024);
     AddEncryption(cmd, encrypt);
+    AddRotation(cmd, rotation);
     cmd.AddData(data);
     cmd.AddOutput(output);
 }
@@ -92,6 +93,14 @@ FederatedScenarioOptions::SetEncryption(FederatedHelper& federation, bool encryp
     {
         federation.SetEncryptionKey("known to the federation only");
     }
+}
+
+void
+FederatedScenarioOptions::AddRotation(FederatedCommandLine& cmd, bool& rotation)
+{
+    cmd.AddFlag("rotation",
+                "Rotate updates at random: lost fragments take a little of every coordinate",
+                rotation);
 }
 
 void
@@ -177,6 +186,10 @@ FederatedScenarioOptions::SetUp(FederatedHelper& federation, const FederatedComm
         noiseModel = text.str();
     }
     SetEncryption(federation, encrypt);
+    if (rotation)
+    {
+        federation.SetRotation(true);
+    }
     learning.SetUp(federation);
     federation.SetTaskAttribute("Threads", UintegerValue(threads));
     federation.SetCenterAttribute("LinkNoise", StringValue(noiseModel));

@@ -78,6 +78,13 @@ class FederatedScenarioOptions
     static void SetEncryption(FederatedHelper& federation, bool encrypt);
 
     /**
+     * Add --rotation, also for examples that have no other of these options.
+     * @param cmd The command line.
+     * @param [in,out] rotation Its default, and where the value goes.
+     */
+    static void AddRotation(FederatedCommandLine& cmd, bool& rotation);
+
+    /**
      * Add --selection, which AddFederation() adds too.
      * @param cmd The command line.
      */
@@ -135,6 +142,7 @@ class FederatedScenarioOptions
     FederatedLearningOptions learning;      //!< Split, model and local training.
     uint32_t threads = 0;                   //!< For training and evaluation; 0: all cores.
     bool encrypt = false;                   //!< Whether messages are encrypted.
+    bool rotation = false;                  //!< Whether updates are rotated.
     std::string data = "data/mnist";        //!< Where the data are.
     std::string output;                     //!< Start of the paths of files; empty: none.
 

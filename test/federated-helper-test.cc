@@ -4,6 +4,7 @@
 #include "ns3/config.h"
 #include "ns3/federated-helper.h"
 
+#include "parse-words.h"
 #include "recording-fusion.h"
 
 #include "ns3/arp-cache.h"
@@ -557,6 +558,45 @@ TEST_F(FederatedHelpers, EncryptIfTheOptionSaysSo)
         EXPECT_NE(result.find(" rounds=3 "), std::string::npos) << result;
         EXPECT_NE(result.find(" lost_fraction=0\n"), std::string::npos) << result;
     }
+}
+
+TEST_F(FederatedHelpers, RotateOnBothSidesIfTheOptionSaysSo)
+{
+    for (const char* option : {"--rotation=false", "--rotation", "--rotation=true"})
+    {
+        Renew();
+        FederatedScenarioOptions options;
+        FederatedCommandLine cmd("example.cc", "");
+        FederatedScenarioOptions::AddRotation(cmd, options.rotation);
+        ASSERT_EQ(ParseWords({option}, cmd), "");
+        const bool rotates = std::string(option) != "--rotation=false";
+        EXPECT_EQ(options.rotation, rotates);
+        m_helper->SetRotation(options.rotation);
+        const auto applications = InstallInStar();
+        for (uint32_t i = 0; i < applications.GetN(); ++i)
+        {
+            EXPECT_EQ(GetText(applications.Get(i), "Rotation"), rotates ? "true" : "false");
+        }
+        const std::string result = Run();
+        EXPECT_NE(result.find(" rounds=3 "), std::string::npos) << result;
+        EXPECT_NE(result.find(" lost_fraction=0\n"), std::string::npos) << result;
+        // 36 pixels and 4 classes: d is 148, P is 256.
+        const RoundRecord& last = m_helper->GetTraceWriter()->GetLastRound();
+        EXPECT_EQ(last.links.at(0).coordinates, rotates ? 256U : 148U);
+        EXPECT_EQ(last.deliveredBits, 2 + 2 + 4);
+        EXPECT_DOUBLE_EQ(last.sameCellEpsilon, 3 * (rotates ? 256 : 148) * 1e-6);
+    }
+}
+
+TEST_F(FederatedHelpers, RefuseIntervalsOfLayersIfUpdatesAreRotated)
+{
+    m_helper->SetDeviceAttribute("IntervalRule", StringValue("ns3::MaxAbsInterval[PerLayer=true]"));
+    EXPECT_EQ(Check(), "");
+    m_helper->SetRotation(true);
+    EXPECT_EQ(Check(),
+              "Group 0: ns3::MaxAbsInterval: PerLayer is set, but a rotated update has no layers.");
+    m_helper->SetRotation(false);
+    EXPECT_EQ(Check(), "");
 }
 
 TEST_F(FederatedHelpers, GiveEqualRunsEqualSeedsWhateverTheAlgorithmIs)

@@ -2,6 +2,7 @@
 
 #include "federated-test-folder.h"
 
+#include "ns3/boolean.h"
 #include "ns3/config.h"
 #include "ns3/constant-velocity-mobility-model.h"
 #include "ns3/federated-helper.h"
@@ -156,6 +157,21 @@ class LteCell : public FederatedTestFolder
     std::vector<RoundRecord> m_records;                       //!< The rounds.
     std::vector<LinkSample> m_samples;                        //!< What the probe saw.
 };
+
+TEST_F(LteCell, CarriesRotatedUpdates)
+{
+    Config::SetDefault("ns3::FederatedDevice::Rotation", BooleanValue(true));
+    Config::SetDefault("ns3::FusionCenter::Rotation", BooleanValue(true));
+    Install({100, 300}, 2);
+    Simulator::Run();
+    ASSERT_EQ(m_records.size(), 2U);
+    for (const RoundRecord& record : m_records)
+    {
+        EXPECT_EQ(record.received, 2U);
+        EXPECT_EQ(record.links.at(0).coordinates, 8192U); // of 7850
+        EXPECT_EQ(record.deliveredBits, 8);
+    }
+}
 
 TEST_F(LteCell, MeasuresTheSinrAndTheBlocksThatLteHelperTraces)
 {

@@ -193,6 +193,27 @@ class WifiCell : public testing::Test
     std::vector<RoundRecord> m_records;
 };
 
+TEST_F(WifiCell, RotatedUpdatesAreSentWhole)
+{
+    for (const char* mode : {"adhoc", "infrastructure"})
+    {
+        Begin({10, 12, 14}, mode);
+        m_federation->SetRotation(true);
+        m_federation->SetCenterAttribute("BitBudget", StringValue("ns3::MeasuredBitBudget"));
+        Install();
+        Simulator::Run();
+        ASSERT_EQ(m_records.size(), 3U) << mode;
+        for (const RoundRecord& record : m_records)
+        {
+            EXPECT_GE(record.received, 2U) << mode;
+            EXPECT_FALSE(record.skipped);
+            EXPECT_EQ(record.links.at(0).coordinates, 8192U) << mode; // of 7850
+            EXPECT_GT(record.bitBudget, 8);
+        }
+        EXPECT_EQ(m_federation->GetCenter()->GetDropped(DROP_INVALID), 0U);
+    }
+}
+
 TEST_F(WifiCell, WhoWalksOutOfRangeIsLostAndComesBackWhileTheOthersGoOn)
 {
     for (const char* mode : {"adhoc", "infrastructure"})
