@@ -11,8 +11,9 @@
  * group-addressed and never retransmitted by a radio, so that loss grows with distance. The model
  * is LeNet with weights uniform in plus or minus 0.5. One round is run twice: each device trains
  * one step on one image, or ten steps on ten images each. The attack knows what was captured, w and
- * the update with gaps, and also the learning rate and the clip factor. Equal RngRun gives equal
- * weights, images and starts for every quantizer and distance.
+ * the update with gaps, and also the learning rate and the clip factor. It rotates updates of
+ * --rotation back, with zeros in the gaps. Equal RngRun gives equal weights, images and starts for
+ * every quantizer and distance.
  *
  * PREFIX.csv has a row for each distance and each of both:
  *   distance_m, quantizer, bits, interval, epsilon, attack, encrypted    as given
@@ -47,6 +48,7 @@
 #include "ns3/lenet-model.h"
 #include "ns3/pointer.h"
 #include "ns3/privacy-ledger.h"
+#include "ns3/public-rotation.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -79,6 +81,7 @@ struct Setting
     double fading = 1;
     uint32_t mcs = 3;
     bool encrypt = false;
+    bool rotation = false;
     FederatedData data;
     Ptr<LearningModel> model;
     SampleShape shape;
@@ -191,7 +194,9 @@ Listen(const Setting& setting, const FederatedData& data, Row& row)
     federation.SetData(data);
     federation.SetTaskAttribute("Model", PointerValue(setting.model));
     federation.SetTaskAttribute("Threads", UintegerValue(1));
-    federation.SetQuantizer(options.MakeQuantizer(setting.dimension));
+    federation.SetRotation(setting.rotation);
+    federation.SetQuantizer(
+        options.MakeQuantizer(GetEncodedSize(setting.rotation, setting.dimension)));
     federation.SetDeviceAttribute("IntervalRule", PointerValue(options.MakeInterval()));
     federation.SetDeviceAttribute("ClipBound", DoubleValue(options.clip));
     federation.SetDeviceAttribute("Steps", UintegerValue(row.steps));
@@ -224,7 +229,7 @@ Listen(const Setting& setting, const FederatedData& data, Row& row)
         sniffers.back()->SetAttribute("Bits", UintegerValue(options.bits));
     }
     const auto notebook = CreateObject<Eavesdropper>();
-    for (const char* name : {"Dimension", "Bits"})
+    for (const char* name : {"Dimension", "Bits", "RotationSeed"})
     {
         UintegerValue value;
         sniffers[0]->GetAttribute(name, value);
@@ -386,6 +391,7 @@ main(int argc, char* argv[])
                  1,
                  100);
     FederatedScenarioOptions::AddEncryption(cmd, setting.encrypt);
+    FederatedScenarioOptions::AddRotation(cmd, setting.rotation);
     cmd.AddCount("devices", "Devices, all attacked", setting.devices, 1, 100);
     cmd.AddCount("nets", "Runs with other weights, images and fading", setting.nets, 1, 1000);
     cmd.AddChoice("local",
@@ -406,6 +412,9 @@ main(int argc, char* argv[])
     cmd.Require(FederatedWifiHelper::ReadFading(fading, setting.fading),
                 "Option --fading is '" + fading +
                     "', not none, rayleigh or nakagami:m with m from 0.5 to 1000.");
+    cmd.Require(!setting.rotation || !options.MakeInterval()->IsPerLayer(),
+                "Option --interval is '" + options.interval +
+                    "', but a rotated update has no layers.");
     std::string error;
     setting.data = FederatedData::LoadDirectory(data, error);
     cmd.Require(setting.data.train != nullptr, error);

@@ -109,6 +109,8 @@ WifiListeners::AddEavesdropper(const Vector& position, const FederatedHelper& fe
     const auto eavesdropper = CreateObject<Eavesdropper>();
     eavesdropper->SetAttribute("Dimension", UintegerValue(federation.GetTask()->GetDimension()));
     eavesdropper->SetAttribute("Quantizer", quantizer);
+    eavesdropper->SetAttribute("RotationSeed",
+                               UintegerValue(federation.GetTask()->GetRotationSeed()));
     node->AddApplication(eavesdropper);
     return eavesdropper;
 }

@@ -8,6 +8,7 @@
 #include "ns3/message-cipher.h"
 #include "ns3/node.h"
 #include "ns3/pointer.h"
+#include "ns3/public-rotation.h"
 #include "ns3/strategy-checker.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
@@ -54,7 +55,7 @@ Mark(const std::vector<CoordinateRange>& ranges, std::vector<bool>& marks)
 
 /** @return the fraction of coordinates that were received. */
 double
-GetFraction(const std::unique_ptr<federated::FragmentAssembler>& assembler, uint32_t dimension)
+GetFraction(const std::unique_ptr<federated::FragmentAssembler>& assembler, std::size_t dimension)
 {
     std::size_t count = 0;
     if (assembler)
@@ -64,7 +65,7 @@ GetFraction(const std::unique_ptr<federated::FragmentAssembler>& assembler, uint
             count += range.end - range.begin;
         }
     }
-    return count > 0 ? static_cast<double>(count) / dimension : 0;
+    return count > 0 ? static_cast<double>(count) / static_cast<double>(dimension) : 0;
 }
 
 } // namespace
@@ -93,6 +94,12 @@ Eavesdropper::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&Eavesdropper::m_bits),
                           MakeUintegerChecker<uint32_t>(0, Quantizer::MAX_BITS))
+            .AddAttribute("RotationSeed",
+                          "Seed of the rotation of updates, which is public "
+                          "(LearningTask::GetRotationSeed).",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&Eavesdropper::m_rotationSeed),
+                          MakeUintegerChecker<uint64_t>())
             .AddAttribute("Devices",
                           "Devices to observe, separated by commas; empty: all.",
                           StringValue(""),
@@ -407,12 +414,20 @@ Eavesdropper::Use(const uint8_t* message, std::size_t size, double snr)
     {
         return std::nullopt; // it shows that the device is selected
     }
+    if (m_header.rotated && m_dimension > PublicRotation::MAX_DIMENSION)
+    {
+        return DROP_INVALID;
+    }
     if (!capture->update)
     {
+        capture->isRotated = m_header.rotated;
+        capture->size = GetEncodedSize(capture->isRotated, m_dimension);
         capture->update =
-            std::make_unique<federated::FragmentAssembler>(m_dimension, m_header.bits);
+            std::make_unique<federated::FragmentAssembler>(capture->size, m_header.bits);
     }
-    const auto reason = GetDropReason(capture->update->Accept(m_header, payload));
+    const auto reason = m_header.rotated == capture->isRotated
+                            ? GetDropReason(capture->update->Accept(m_header, payload))
+                            : std::make_optional(DROP_INVALID);
     if (!reason || reason == DROP_DUPLICATE)
     {
         capture->wireBits = m_header.bits;
@@ -511,7 +526,7 @@ Eavesdropper::GetRecord(uint32_t device) const
     {
         const Capture& capture = found->second;
         record.wireBits = capture.wireBits;
-        record.updateFraction = GetFraction(capture.update, m_dimension);
+        record.updateFraction = GetFraction(capture.update, capture.size);
         record.fragments = capture.update->GetReceived();
         record.planned = capture.update->GetFragments();
         record.frames = capture.frames;
@@ -541,8 +556,15 @@ Eavesdropper::GetUpdate(uint32_t device,
     {
         return false;
     }
+    update.resize(capture.size);
     DecodeUpdate(delivered, update.data());
-    Mark(capture.update->GetRanges(), captured);
+    if (!capture.isRotated)
+    {
+        Mark(capture.update->GetRanges(), captured);
+        return true;
+    }
+    PublicRotation(m_rotationSeed, m_round).RotateBack(update, m_dimension);
+    captured.assign(m_dimension, true);
     return true;
 }
 

@@ -13,9 +13,11 @@
 #include "ns3/identity-quantizer.h"
 #include "ns3/image-quality.h"
 #include "ns3/lenet-model.h"
+#include "ns3/little-endian.h"
 #include "ns3/message-bodies.h"
 #include "ns3/object-factory.h"
 #include "ns3/pointer.h"
+#include "ns3/public-rotation.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
@@ -185,6 +187,88 @@ class EavesdropperCell : public FederatedTestFolder
     std::vector<Record> m_records;
     std::vector<RoundRecord> m_rounds;
 };
+
+TEST_F(EavesdropperCell, RotatesRotatedUpdatesBack)
+{
+    Build(1, 10);
+    m_federation->SetRotation(true);
+    m_federation->SetCenterAttribute("Rounds", UintegerValue(2));
+    Install();
+    const auto eavesdropper = Listen(1);
+    Simulator::Run();
+    eavesdropper->EndRound();
+    ASSERT_EQ(m_records.size(), 2U);
+    EXPECT_EQ(m_records[1].updateFraction, 1);
+    EXPECT_EQ(m_records[1].modelFraction, 1);
+    EXPECT_EQ(m_records[1].fragments, m_records[1].planned);
+    std::vector<float> model;
+    std::vector<float> update;
+    std::vector<bool> marks;
+    ASSERT_TRUE(eavesdropper->GetModel(model, marks));
+    ASSERT_TRUE(eavesdropper->GetUpdate(0, update, marks));
+    ASSERT_EQ(update.size(), DIMENSION);
+    EXPECT_EQ(Count(marks), DIMENSION);
+    // One device, whose weight is 1: the next model is the sum.
+    const std::vector<float>& next = m_federation->GetCenter()->GetModel();
+    double largest = 0;
+    for (std::size_t i = 0; i < DIMENSION; ++i)
+    {
+        largest = std::max(largest, std::abs(double{next[i]} - model[i] - update[i]));
+    }
+    EXPECT_LT(largest, 1e-7);
+    EXPECT_GT(*std::max_element(update.begin(), update.end()), 1e-3);
+}
+
+TEST_F(EavesdropperCell, CountsWhatItCapturedOfARotatedUpdateAmongTheEncodedCoordinates)
+{
+    const auto listener = CreateObject<Eavesdropper>();
+    listener->SetAttribute("Dimension", UintegerValue(100));
+    listener->SetAttribute("Quantizer", PointerValue(CreateObject<IdentityQuantizer>()));
+    listener->SetAttribute("RotationSeed", UintegerValue(5));
+    std::vector<float> sent(100, 0);
+    sent[7] = 1;
+    PublicRotation(5, 3).Rotate(sent); // 128 coordinates in two fragments
+    const auto hear = [&](uint32_t fragment, bool rotated)
+    {
+        FederatedHeader header;
+        header.type = FederatedHeader::UPDATE;
+        header.round = 3;
+        header.fragment = fragment;
+        header.fragments = 2;
+        header.first = 64 * fragment;
+        header.coordinates = 64;
+        header.bits = 32;
+        header.rotated = rotated;
+        Bytes payload(4 * std::size_t{64});
+        for (std::size_t i = 0; i < 64; ++i)
+        {
+            WriteLittleEndianFloat(sent[header.first + i], &payload[4 * i]);
+        }
+        header.Seal(payload.data(), payload.size());
+        Bytes message(header.GetSize());
+        header.Write(message.data());
+        message.insert(message.end(), payload.begin(), payload.end());
+        listener->HearMessage(message.data(), message.size(), 1);
+    };
+    std::vector<float> update;
+    std::vector<bool> marks;
+    hear(1, true);
+    EXPECT_EQ(listener->GetRecord(0).updateFraction, 0.5);
+    ASSERT_TRUE(listener->GetUpdate(0, update, marks));
+    EXPECT_EQ(Count(marks), 100U);
+    EXPECT_NEAR(update[7], 0.5, 1e-6) << "half of its coordinates, zeros for the others";
+    hear(0, false); // cannot belong to the same update
+    EXPECT_EQ(listener->GetDropped(DROP_INVALID), 1U);
+    hear(0, true);
+    EXPECT_EQ(listener->GetRecord(0).updateFraction, 1);
+    ASSERT_TRUE(listener->GetUpdate(0, update, marks));
+    ASSERT_EQ(update.size(), 100U);
+    for (std::size_t i = 0; i < 100; ++i)
+    {
+        EXPECT_NEAR(update[i], i == 7 ? 1 : 0, 1e-6) << i;
+    }
+    listener->Dispose();
+}
 
 TEST_F(EavesdropperCell, AtOneMeterItHasTheModelAndTheUpdatesAsTheCenterDecodesThem)
 {
