@@ -66,7 +66,7 @@ main(int argc, char* argv[])
     cmd.AddCount(
         "threads", "Threads that train and evaluate, 0 for all cores", options.threads, 0, 1024);
     FederatedScenarioOptions::AddEncryption(cmd, options.encrypt);
-    FederatedScenarioOptions::AddRotation(cmd, options.rotation);
+    options.AddPreparation(cmd);
     cmd.AddData(options.data);
     cmd.AddOutput(options.output);
     cmd.ParseOrExit(argc, argv);

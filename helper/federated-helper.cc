@@ -296,6 +296,25 @@ FederatedHelper::SetEpsilon(double epsilon)
 }
 
 void
+FederatedHelper::SetInterval(double halfWidth)
+{
+    NS_ABORT_MSG_IF(!std::isfinite(halfWidth) || halfWidth <= 0,
+                    "FederatedHelper: the interval has a half width of "
+                        << halfWidth << ", not a number above 0");
+    m_halfWidth = halfWidth;
+    m_checked = false;
+}
+
+void
+FederatedHelper::SetClipBound(double bound)
+{
+    NS_ABORT_MSG_IF(!std::isfinite(bound) || bound <= 0,
+                    "FederatedHelper: the clip bound is " << bound << ", not a number above 0");
+    m_clipBound = bound;
+    m_checked = false;
+}
+
+void
 FederatedHelper::SetQuantizer(Ptr<Quantizer> quantizer)
 {
     m_customQuantizer = quantizer;
@@ -487,6 +506,10 @@ FederatedHelper::Check(std::string& error)
     {
         text << error;
     }
+    else if (m_clipBound > 0 && profile->clipNorm == CLIP_NONE)
+    {
+        text << "Profile " << m_profile << " does not clip updates: there is no bound to set.";
+    }
     else if (!std::isfinite(m_epsilon) || m_epsilon <= 0)
     {
         text << "Epsilon is " << m_epsilon << ", not a number above 0.";
@@ -596,7 +619,7 @@ FederatedHelper::CheckPrivacyBudgets(std::string& error)
 void
 FederatedHelper::MakeStrategies()
 {
-    const Profile& profile = *Find(PROFILES, m_profile);
+    const Profile profile = GetProfile();
     ObjectFactory interval(profile.halfWidth > 0 ? "ns3::FixedInterval" : "ns3::MaxAbsInterval");
     if (profile.halfWidth > 0)
     {
@@ -632,6 +655,23 @@ FederatedHelper::GetFusionRule() const
     return chosen.empty() ? Find(ALGORITHMS, m_algorithm)->fusionRule : chosen;
 }
 
+FederatedHelper::Profile
+FederatedHelper::GetProfile() const
+{
+    Profile profile = *Find(PROFILES, m_profile);
+    if (m_halfWidth > 0)
+    {
+        profile.halfWidth = m_halfWidth;
+    }
+    if (m_clipBound > 0)
+    {
+        profile.clipBound = m_clipBound;
+        profile.clusterConstant = m_clipBound;
+        profile.laplaceSensitivity = 2 * m_clipBound;
+    }
+    return profile;
+}
+
 bool
 FederatedHelper::IsRotated() const
 {
@@ -655,7 +695,7 @@ FederatedHelper::GetProtocol() const
 Ptr<FusionCenter>
 FederatedHelper::MakeCenter(const Address& address) const
 {
-    const Profile& profile = *Find(PROFILES, m_profile);
+    const Profile profile = GetProfile();
     const Algorithm& algorithm = *Find(ALGORITHMS, m_algorithm);
     const std::string fusionName = GetFusionRule();
     ObjectFactory fusion(fusionName);
@@ -705,7 +745,7 @@ FederatedHelper::MakeCenter(const Address& address) const
 ObjectFactory
 FederatedHelper::MakeDeviceFactory() const
 {
-    const Profile& profile = *Find(PROFILES, m_profile);
+    const Profile profile = GetProfile();
     const bool report = profile.exactDistortion && GetFusionRule() == "ns3::EffectiveSnrFusion";
     ObjectFactory factory("ns3::FederatedDevice");
     factory.Set("Protocol", TypeIdValue(GetProtocol()));

@@ -101,6 +101,20 @@ class FederatedHelper
     void SetEpsilon(double epsilon);
 
     /**
+     * Quantize on another public interval than that of the profile, as rotated updates need: their
+     * coordinates are about ||v|| / sqrt(P).
+     * @param halfWidth The interval is [-halfWidth, halfWidth].
+     */
+    void SetInterval(double halfWidth);
+
+    /**
+     * Clip at another norm than the profile does. The constant of CSO and the sensitivity of
+     * LaplaceSQ follow it.
+     * @param bound C.
+     */
+    void SetClipBound(double bound);
+
+    /**
      * Use another quantizer than the one of the algorithm; its attributes stay as they are.
      * @param quantizer The quantizer.
      */
@@ -360,6 +374,9 @@ class FederatedHelper
     /** @return the TypeId of the fusion rule. */
     std::string GetFusionRule() const;
 
+    /** @return the profile, with the interval and the bound that were set instead of its own. */
+    Profile GetProfile() const;
+
     /** @return how many coordinates of an update are encoded: d, or P if updates are rotated. */
     std::size_t GetEncodedSize() const;
 
@@ -421,6 +438,8 @@ class FederatedHelper
     std::string m_algorithm;          //!< Name of the algorithm.
     std::string m_weights;            //!< Name of the weights.
     double m_epsilon;                 //!< epsilon_1.
+    double m_halfWidth = 0;           //!< Of the interval; 0: that of the profile.
+    double m_clipBound = 0;           //!< C; 0: that of the profile.
     Ptr<Quantizer> m_customQuantizer; //!< Instead of that of the algorithm; may be null.
     std::vector<Group> m_groups;      //!< The devices.
     FederatedData m_data;             //!< Training and test set.

@@ -58,7 +58,7 @@ FederatedScenarioOptions::AddFederation(FederatedCommandLine& cmd)
     learning.Add(cmd);
     cmd.AddCount("threads", "Threads that train and evaluate, 0 for all cores", threads, 0, 1024);
     AddEncryption(cmd, encrypt);
-    AddRotation(cmd, rotation);
+    AddPreparation(cmd);
     cmd.AddData(data);
     cmd.AddOutput(output);
 }
@@ -70,6 +70,18 @@ FederatedScenarioOptions::AddWeights(FederatedCommandLine& cmd)
                   "Weights of the updates, where the algorithm leaves them open",
                   weights,
                   FederatedHelper::GetWeights());
+}
+
+void
+FederatedScenarioOptions::AddPreparation(FederatedCommandLine& cmd)
+{
+    cmd.AddReal("clip", "Largest norm of an update, 0: of the profile", clip, 0, 1e9);
+    cmd.AddReal("interval",
+                "A: coordinates are clamped to [-A, A], 0: interval of the profile",
+                interval,
+                0,
+                1e6);
+    AddRotation(cmd, rotation);
 }
 
 void
@@ -186,6 +198,14 @@ FederatedScenarioOptions::SetUp(FederatedHelper& federation, const FederatedComm
         noiseModel = text.str();
     }
     SetEncryption(federation, encrypt);
+    if (clip > 0)
+    {
+        federation.SetClipBound(clip);
+    }
+    if (interval > 0)
+    {
+        federation.SetInterval(interval);
+    }
     if (rotation)
     {
         federation.SetRotation(true);

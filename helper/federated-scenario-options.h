@@ -57,6 +57,13 @@ class FederatedScenarioOptions
     void AddWeights(FederatedCommandLine& cmd);
 
     /**
+     * Add the options of how updates are prepared, which AddFederation() adds too: --clip,
+     * --interval and --rotation.
+     * @param cmd The command line.
+     */
+    void AddPreparation(FederatedCommandLine& cmd);
+
+    /**
      * Add the options of the places of devices.
      * @param cmd The command line.
      */
@@ -134,6 +141,8 @@ class FederatedScenarioOptions
     std::string algorithm = "fwo-cso";      //!< Quantizer, fusion rule, cluster sizes.
     std::string weights = "default";        //!< Instead of those of the algorithm.
     double epsilon = 1e-6;                  //!< Of one coordinate.
+    double clip = 0;                        //!< C; 0: that of the profile.
+    double interval = 0;                    //!< A of [-A, A]; 0: the interval of the profile.
     std::string noise = "none";             //!< none, snr or fixed.
     double sigma1 = 6.25e-4;                //!< Fixed noise of the first group.
     double sigma2 = 0.125;                  //!< Fixed noise of the others.

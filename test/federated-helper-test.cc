@@ -560,6 +560,34 @@ TEST_F(FederatedHelpers, EncryptIfTheOptionSaysSo)
     }
 }
 
+TEST_F(FederatedHelpers, TakeAnotherIntervalAndBoundThanThoseOfTheProfile)
+{
+    m_helper->SetInterval(0.002);
+    m_helper->SetClipBound(250);
+    const auto applications = InstallInStar();
+    const auto rule = GetObjectOf(applications.Get(1), "IntervalRule");
+    EXPECT_EQ(GetNumber(rule, "Low"), -0.002);
+    EXPECT_EQ(GetNumber(rule, "High"), 0.002);
+    EXPECT_EQ(GetObjectOf(applications.Get(0), "IntervalRule"), rule);
+    EXPECT_EQ(GetNumber(applications.Get(1), "ClipBound"), 250);
+    EXPECT_EQ(GetNumber(GetObjectOf(applications.Get(0), "ClusterSizePolicy"), "ClippingConstant"),
+              250);
+    Renew();
+    m_helper->SetAlgorithm("laplacesq");
+    m_helper->SetClipBound(250);
+    EXPECT_EQ(GetNumber(GetObjectOf(InstallInStar().Get(1), "Quantizer"), "Sensitivity"), 500);
+
+    // A public interval instead of one for each update; but there is no bound.
+    Renew();
+    m_helper->SetProfile("fitted");
+    m_helper->SetInterval(0.1);
+    EXPECT_EQ(Check(), "");
+    m_helper->SetClipBound(250);
+    EXPECT_EQ(Check(), "Profile fitted does not clip updates: there is no bound to set.");
+    EXPECT_DEATH(m_helper->SetClipBound(0), "the clip bound is 0, not a number above 0");
+    EXPECT_DEATH(m_helper->SetInterval(-1), "a half width of -1, not a number above 0");
+}
+
 TEST_F(FederatedHelpers, RotateOnBothSidesIfTheOptionSaysSo)
 {
     for (const char* option : {"--rotation=false", "--rotation", "--rotation=true"})
