@@ -115,9 +115,17 @@ function(build_lib)
       COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tools/test-output $<TARGET_FILE:federated-star>
               ${CMAKE_CURRENT_SOURCE_DIR}/data/mnist
     )
+    add_test(
+      NAME rotated-updates-of-examples
+      COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tools/test-rotation $<TARGET_FILE:federated-star>
+              $<TARGET_FILE:federated-paper> ${CMAKE_CURRENT_SOURCE_DIR}/data/mnist
+    )
     add_test(NAME plots-and-studies COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tools/test-plots)
     set_tests_properties(
-      dissector-on-captures-of-an-example full-disk-and-busy-files-of-an-example plots-and-studies
+      dissector-on-captures-of-an-example
+      full-disk-and-busy-files-of-an-example
+      rotated-updates-of-examples
+      plots-and-studies
       PROPERTIES SKIP_RETURN_CODE 77
     )
   endif()
