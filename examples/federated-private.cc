@@ -11,6 +11,9 @@
  * --epsilon is that of a whole update:
  *   rr           randomized response on all d coordinates with epsilon/d each (with --rotation all
  *                P rotated ones with epsilon/P each)
+ *   onebit       the same with an l2 clip at --clip, by which a whole update has a rho that does
+ * not grow with d: the coin is such that the update has epsilon at delta = 1e-5; with
+ *                --rotation coordinates are small and alike, so that a small --interval serves all
  *   coordinates  randomized response on k random coordinates with epsilon/k each; k is epsilon,
  *                rounded, unless --coordinates says otherwise
  *   laplace      LaplaceSQ; l1 clip at --clip, the noise such that the update has epsilon after
@@ -20,6 +23,10 @@
  *   paper        the paper's quantizer (--bits): epsilon/d is a same-cell epsilon, which is no
  *                differential privacy
  *   none         floats
+ *
+ * --rho gives the rho of an update instead of its epsilon (rr, onebit, gaussian), for comparisons
+ * at equal privacy; rr then spends rho/d on each coordinate. update_bytes in the result line is the
+ * size of an update's payload.
  *
  * All updates have the same weight. With --budget a device declines grants once its epsilon would
  * exceed the budget (--budget-of names the epsilon). PREFIX-rounds.csv has a row a round (see
@@ -43,6 +50,7 @@
 #include "ns3/inet-socket-address.h"
 #include "ns3/object-factory.h"
 #include "ns3/pointer.h"
+#include "ns3/privacy-conversion.h"
 #include "ns3/privacy-ledger.h"
 #include "ns3/public-rotation.h"
 #include "ns3/simulator.h"
@@ -51,6 +59,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 using namespace ns3;
 
@@ -58,35 +67,37 @@ namespace
 {
 
 /**
- * Find the noise of LaplaceSQ with which an update has an epsilon: the inverse of what the
- * quantizer claims, which has no closed form.
- * @param quantizer The quantizer, with Sensitivity = 2C. Its Epsilon is set.
- * @param context What the claim depends on: the interval, the resolution and the l1 clip at C.
- * @param epsilon The epsilon that is wanted for an update.
- * @return whether the noise was found; the claim is epsilon or less, by 2^-16 of it at most.
+ * Find the attribute Epsilon with which a quantizer claims what is wanted: the inverse of its
+ * claim, which has no closed form.
+ * @param quantizer The quantizer. Its Epsilon is set.
+ * @param context What the claim depends on: interval, resolution, clip and dimension.
+ * @param fits Whether a claim is not above what is wanted; claims grow with the attribute.
+ * @return whether it was found.
  */
 bool
-SetLaplaceNoise(const Ptr<Quantizer>& quantizer, const PrivacyContext& context, double epsilon)
+SetEpsilon(const Ptr<Quantizer>& quantizer,
+           const PrivacyContext& context,
+           const std::function<bool(const PrivacyClaim&)>& fits)
 {
-    const auto fits = [&quantizer, &context, epsilon](double attribute)
+    const auto tryOut = [&](double attribute)
     {
         quantizer->SetAttribute("Epsilon", DoubleValue(attribute));
         const PrivacyClaim claim = quantizer->GetPrivacyClaim(context);
-        return claim.kind == PrivacyClaim::TRUE_EPSILON && claim.epsilon <= epsilon;
+        return claim.kind == PrivacyClaim::TRUE_EPSILON && fits(claim);
     };
-    // The claim grows with the attribute, and is at most twice as large (see LaplaceQuantizer).
-    double low = epsilon / 2 * (1 - 1e-9);
+    double low = 1e-12;
     double high = 2 * low;
-    while (fits(high))
+    while (high < 1e9 && tryOut(high))
     {
+        low = high;
         high *= 2;
     }
     for (int i = 0; i < 60; ++i)
     {
         const double middle = (low + high) / 2;
-        (fits(middle) ? low : high) = middle;
+        (tryOut(middle) ? low : high) = middle;
     }
-    return fits(low);
+    return tryOut(low);
 }
 
 } // namespace
@@ -96,6 +107,7 @@ main(int argc, char* argv[])
 {
     std::string mechanism = "coordinates";
     double epsilon = 8;
+    double rho = 0;
     std::string decoder = "unbiased";
     uint32_t coordinates = 0;
     uint32_t bits = 4;
@@ -121,13 +133,14 @@ main(int argc, char* argv[])
     cmd.AddChoice("mechanism",
                   "Privacy mechanism of updates",
                   mechanism,
-                  {"rr", "coordinates", "laplace", "gaussian", "paper", "none"});
+                  {"rr", "onebit", "coordinates", "laplace", "gaussian", "paper", "none"});
     cmd.AddReal("epsilon", "Privacy loss of an update", epsilon, 1e-9, 1e6);
-    cmd.AddText("decoder", "Of rr and coordinates: bayes, unbiased or gain:x", decoder);
+    cmd.AddReal("rho", "rho of an update instead (rr, onebit, gaussian), 0: none", rho, 0, 1e9);
+    cmd.AddText("decoder", "Of rr, onebit and coordinates: bayes, unbiased or gain:x", decoder);
     cmd.AddCount("coordinates", "k, 0: epsilon, rounded", coordinates, 0, 1000000);
     cmd.AddCount("bits", "Resolution of laplace and paper", bits, 1, 16);
     cmd.AddReal("interval", "A: coordinates are clamped to [-A, A]", interval, 1e-9, 1e6);
-    cmd.AddReal("clip", "Largest norm of an update, laplace and gaussian", clip, 1e-9, 1e9);
+    cmd.AddReal("clip", "Largest norm of an update: laplace, onebit, gaussian", clip, 1e-9, 1e9);
     cmd.AddCount("pool", "Side of the squares of pixels that are averaged", pool, 1, 28);
     cmd.AddCount("devices", "Number of devices", devices, 1, 10000);
     cmd.AddCount(
@@ -149,6 +162,13 @@ main(int argc, char* argv[])
                     (decoder.compare(0, 5, "gain:") == 0 &&
                      FederatedNumber::ReadReal(decoder.substr(5), gain) && gain > 0),
                 "Option --decoder is '" + decoder + "', not bayes, unbiased or gain:x with x > 0.");
+    const bool givesRho = rho > 0;
+    cmd.Require(!givesRho || mechanism == "rr" || mechanism == "onebit" || mechanism == "gaussian",
+                "Option --rho is for rr, onebit and gaussian, not for " + mechanism + ".");
+    if (!givesRho)
+    {
+        rho = PrivacyConversion::EpsilonToZcdp(epsilon, PrivacyLedger().GetDelta());
+    }
     if (participants == 0)
     {
         participants = std::max(1U, devices / 10);
@@ -184,19 +204,34 @@ main(int argc, char* argv[])
     federation.SetData(sets);
     const auto kernel = model->CreateKernel(
         {sets.train->GetRows(), sets.train->GetColumns(), sets.train->GetClasses()});
-    const auto dimension = static_cast<double>(GetEncodedSize(rotation, kernel->GetDimension()));
+    const std::size_t encoded = GetEncodedSize(rotation, kernel->GetDimension());
+    const auto dimension = static_cast<double>(encoded);
 
     auto rule = CreateObject<FixedInterval>();
     rule->SetAttribute("Low", DoubleValue(-interval));
     rule->SetAttribute("High", DoubleValue(interval));
     ClipNorm norm = CLIP_NONE;
     const auto quantizer =
-        ObjectFactory(FederatedQuantizers::GetTypeIdName(mechanism)).Create<Quantizer>();
+        ObjectFactory(FederatedQuantizers::GetTypeIdName(mechanism == "onebit" ? "rr" : mechanism))
+            .Create<Quantizer>();
     if (mechanism == "rr")
     {
         bits = 1;
-        quantizer->SetAttribute("Epsilon", DoubleValue(epsilon / dimension));
+        // By rho: as if all coordinates could change, epsilon^2/2 each.
+        quantizer->SetAttribute(
+            "Epsilon",
+            DoubleValue(givesRho ? std::sqrt(2 * rho / dimension) : epsilon / dimension));
         quantizer->SetAttribute("Decoder", StringValue(decoder));
+    }
+    else if (mechanism == "onebit")
+    {
+        bits = 1;
+        norm = CLIP_L2;
+        quantizer->SetAttribute("Decoder", StringValue(decoder));
+        const auto context = rule->GetPrivacyContext(norm, clip, bits, encoded);
+        const auto fits = [rho](const PrivacyClaim& claim) { return claim.updateRho <= rho; };
+        cmd.Require(SetEpsilon(quantizer, context, fits),
+                    "Option --epsilon or --rho is so small that no coin has it.");
     }
     else if (mechanism == "coordinates")
     {
@@ -213,19 +248,19 @@ main(int argc, char* argv[])
     {
         norm = CLIP_L1;
         quantizer->SetAttribute("Sensitivity", DoubleValue(2 * clip));
-        const auto context = rule->GetPrivacyContext(norm, clip, bits, kernel->GetDimension());
-        cmd.Require(SetLaplaceNoise(quantizer, context, epsilon),
+        const auto context = rule->GetPrivacyContext(norm, clip, bits, encoded);
+        const auto fits = [epsilon](const PrivacyClaim& claim) { return claim.epsilon <= epsilon; };
+        cmd.Require(SetEpsilon(quantizer, context, fits),
                     "Option --epsilon is " + std::to_string(epsilon) +
                         ", for which LaplaceSQ has no noise with this --clip and --interval.");
     }
     else if (mechanism == "gaussian")
     {
         norm = CLIP_L2;
-        const double rho = PrivacyLedger::ToRho(epsilon, PrivacyLedger().GetDelta());
         // The inverse of (2C + g sqrt(d))^2 / (2 Sigma^2), with the step g = Sigma/2^24.
         const double ratio = std::sqrt(2 * rho) - 0x1p-24 * std::sqrt(dimension);
         cmd.Require(ratio > 0,
-                    "Option --epsilon is so small that no Gaussian noise on this model has it.");
+                    "Option --epsilon or --rho is so small that no Gaussian noise has it.");
         quantizer->SetAttribute("Sigma", DoubleValue(2 * clip / ratio * (1 + 1e-9)));
     }
     else if (mechanism == "paper")
@@ -267,6 +302,7 @@ main(int argc, char* argv[])
     cmd.Require(traces->IsComplete(error), error);
     FederatedResultLine result = traces->GetResult();
     result.AddText("mechanism", mechanism);
+    result.AddCount("update_bytes", quantizer->GetPayloadSize(encoded, bits));
     result.AddReal("same_cell_epsilon", traces->GetLastRound().sameCellEpsilon);
     federation.Finish(result);
     return 0;

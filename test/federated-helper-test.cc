@@ -595,7 +595,7 @@ TEST_F(FederatedHelpers, RotateOnBothSidesIfTheOptionSaysSo)
         Renew();
         FederatedScenarioOptions options;
         FederatedCommandLine cmd("example.cc", "");
-        options.AddFederation(cmd);
+        FederatedScenarioOptions::AddRotation(cmd, options.rotation);
         ASSERT_EQ(ParseWords({option}, cmd), "");
         const bool rotates = std::string(option) != "--rotation=false";
         EXPECT_EQ(options.rotation, rotates);
