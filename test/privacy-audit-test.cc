@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "float-laplace-quantizer.h"
+
 #include "ns3/bit-packer.h"
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/fixed-interval.h"
+#include "ns3/gaussian-quantizer.h"
 #include "ns3/identity-quantizer.h"
 #include "ns3/laplace-quantizer.h"
 #include "ns3/max-abs-interval.h"
@@ -325,6 +328,145 @@ TEST(PrivacyAudit, AClaimOfACoordinateCountsForEachThatDiffers)
     EXPECT_NEAR(result.exact, 1, 1e-6);
     EXPECT_EQ(result.verdict, PrivacyAuditResult::NOT_FALSIFIED);
     EXPECT_GT(result.lower, 0.8);
+}
+
+namespace
+{
+
+/** A device with an l2 clip. */
+PrivacyAudit
+MakeL2Audit(const Ptr<Quantizer>& quantizer, unsigned bits, double bound, double halfWidth)
+{
+    PrivacyAudit::Device device;
+    device.quantizer = quantizer;
+    device.intervalRule = CreateObjectWithAttributes<FixedInterval>(
+        "Low", DoubleValue(-halfWidth), "High", DoubleValue(halfWidth));
+    device.clipNorm = CLIP_L2;
+    device.clipBound = bound;
+    device.bits = bits;
+    return PrivacyAudit(device);
+}
+
+/** Opposite corners, and updates with all of their norm in one coordinate. */
+std::vector<PrivacyAudit::Input>
+MakeL2Inputs(double halfWidth)
+{
+    const auto a = static_cast<float>(halfWidth);
+    return {{a, a, a, a}, {-a, -a, -a, -a}, {9, 0, 0, 0}, {-9, 0, 0, 0}, {0.5F * a, 0, 0.1F, a}};
+}
+
+/** Randomized response whose rho under an l2 clip is too small by half. */
+class RhoLiar : public RandomizedResponseQuantizer
+{
+  private:
+    PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& context) const override
+    {
+        PrivacyClaim claim =
+            MakeQuantizer<RandomizedResponseQuantizer>(GetEpsilon())->GetPrivacyClaim(context);
+        claim.updateRho /= 2;
+        return claim;
+    }
+};
+
+} // namespace
+
+TEST(PrivacyAudit, OneBitUnderAnL2ClipHasTheRhoThatIsClaimedAndNotMuchLess)
+{
+    // A, C and epsilon; the exact rho of opposite corners is the tight form, where that holds.
+    struct Case
+    {
+        double halfWidth, bound, epsilon;
+    };
+    for (const Case& one : {Case{0.5, 1, 0.6}, Case{1, 2, 1}, Case{1, 0.7, 1.5}, Case{0.5, 1, 3}})
+    {
+        SCOPED_TRACE(one.epsilon);
+        const auto quantizer = MakeQuantizer<RandomizedResponseQuantizer>(one.epsilon);
+        const auto audit = MakeL2Audit(quantizer, 1, one.bound, one.halfWidth);
+        const auto inputs = MakeL2Inputs(one.halfWidth);
+        const PrivacyClaim claim = audit.GetClaim(inputs[0]);
+        FederatedRandom random(1);
+        const auto result = audit.Run(inputs, 20000, 1e-6, random);
+        EXPECT_EQ(result.verdict, PrivacyAuditResult::NOT_FALSIFIED);
+        EXPECT_EQ(result.claimedRho, claim.updateRho);
+        EXPECT_LE(result.exactRho, claim.updateRho);
+        EXPECT_LE(result.lowerRho, result.exactRho);
+        EXPECT_GT(result.lowerRho, 0.3 * result.exactRho);
+        if (claim.tightRho > 0)
+        {
+            EXPECT_NEAR(result.exactRho / claim.tightRho, 1, 1e-3);
+        }
+    }
+}
+
+TEST(PrivacyAudit, FalsifiesARhoThatIsTooSmall)
+{
+    auto liar = CreateObject<RhoLiar>();
+    liar->SetEpsilon(1);
+    FederatedRandom random(1);
+    const auto result = MakeL2Audit(liar, 1, 2, 1).Run(MakeL2Inputs(1), 20000, 1e-6, random);
+    EXPECT_EQ(result.verdict, PrivacyAuditResult::FALSIFIED);
+    EXPECT_GT(result.exactRho, result.claimedRho);
+    EXPECT_GT(result.lowerRho, result.claimedRho) << "by samples alone, too";
+    EXPECT_EQ(result.claimed, 1) << "the epsilon of a coordinate is true";
+}
+
+TEST(PrivacyAudit, BoundsOfRhoAreRarelyAboveTheTruth)
+{
+    // p = 0.6 against q = 0.4: rho is the relative entropy, 0.2 ln 1.5. 1 % of the bounds may be
+    // wrong; 40 or more of 1000 are with probability below 1e-11.
+    FederatedRandom random(3);
+    int wrong = 0;
+    for (int i = 0; i < 1000; ++i)
+    {
+        uint64_t hits = 0;
+        uint64_t otherHits = 0;
+        for (int k = 0; k < 400; ++k)
+        {
+            hits += random.Uniform() < 0.6;
+            otherHits += random.Uniform() < 0.4;
+        }
+        wrong += PrivacyAudit::GetLowerRho(hits, otherHits, 400, 0.01) > 0.2 * std::log(1.5);
+    }
+    EXPECT_LT(wrong, 40);
+    EXPECT_NEAR(
+        PrivacyAudit::GetLowerRho(600000, 400000, 1000000, 0.01), 0.2 * std::log(1.5), 3e-3);
+    EXPECT_EQ(PrivacyAudit::GetLowerRho(4, 6, 10, 0.01), 0);
+    EXPECT_EQ(PrivacyAudit::GetLowerRho(0, 0, 10, 0.01), 0);
+}
+
+TEST(PrivacyAudit, IntegerNoiseStandsInAHundredAudits)
+{
+    // 1e-5 for each of 200 audits: a false alarm with probability 0.002 (fixed seeds).
+    const auto laplace = MakeLaplace(1);
+    auto gaussian = CreateObject<GaussianQuantizer>();
+    gaussian->SetAttribute("Sigma", DoubleValue(2));
+    auto coarse = CreateObject<GaussianQuantizer>();
+    coarse->SetAttribute("Sigma", DoubleValue(2));
+    coarse->SetAttribute("Step", DoubleValue(0.5));
+    for (uint64_t seed = 1; seed <= 100; ++seed)
+    {
+        FederatedRandom random(seed);
+        const auto first = MakeAudit({laplace, 1, 1}, MakeFixedInterval())
+                               .Run({{-1, 0, 0}, {1, 0, 0}}, 4000, 1e-5, random);
+        EXPECT_EQ(first.verdict, PrivacyAuditResult::NOT_FALSIFIED);
+        EXPECT_LT(first.exact, first.claimed);
+        const auto second = MakeL2Audit(seed % 2 == 0 ? gaussian : coarse, 2, 1, 1)
+                                .Run({{9, 0, 0}, {-9, 0, 0}}, 4000, 1e-5, random);
+        EXPECT_EQ(second.verdict, PrivacyAuditResult::NOT_FALSIFIED);
+        EXPECT_TRUE(std::isnan(second.exactRho)) << "no float is impossible for another input";
+        EXPECT_LT(second.lowerRho, second.claimedRho);
+    }
+}
+
+TEST(PrivacyAudit, NoiseInFloatingPointFalls)
+{
+    // What is claimed holds for real numbers. Some floats are possible for one level only.
+    const auto noise = CreateObject<FloatLaplaceQuantizer>(2.0);
+    FederatedRandom random(1);
+    const auto audit = MakeAudit({noise, 1, 1}, MakeFixedInterval());
+    const auto result = audit.Run({{-1, 0, 0}, {1, 0, 0}}, 40000, 1e-6, random);
+    EXPECT_EQ(result.verdict, PrivacyAuditResult::FALSIFIED);
+    EXPECT_EQ(result.exact, std::numeric_limits<double>::infinity());
 }
 
 TEST(PrivacyLoss, ProbabilitiesAreThoseOfWhatIsDrawn)

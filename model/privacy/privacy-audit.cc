@@ -299,6 +299,10 @@ PrivacyAudit::Samples::GetScore(std::size_t sample, const std::vector<double>& n
 double
 PrivacyAudit::Pair::GetMargin(uint64_t hits, uint64_t otherHits) const
 {
+    if (hits <= otherHits)
+    {
+        return -claimed;
+    }
     return (byRho ? GetLowerRho(hits, otherHits, half, alpha)
                   : GetLowerBound(hits, otherHits, half, alpha)) -
            claimed;
@@ -469,7 +473,8 @@ PrivacyAudit::Search(const PrivacyClaim& claim,
                      const std::vector<Samples>& seen,
                      std::size_t kinds,
                      double alpha,
-                     bool byRho) const
+                     bool byRho,
+                     bool seesImpossible) const
 {
     const std::size_t half = seen[0].messages.size() / 2;
     const std::size_t dimension = prepared[0].clipped.size();
@@ -504,7 +509,7 @@ PrivacyAudit::Search(const PrivacyClaim& claim,
             {
                 SearchHalfSpaces(pair, next);
             }
-            if (SendsFloats())
+            if (seesImpossible)
             {
                 Choice impossible = next;
                 impossible.event = Event::IMPOSSIBLE;
@@ -622,7 +627,8 @@ PrivacyAudit::Run(const std::vector<Input>& inputs,
     result.exactRho = UNKNOWN;
     result.lowerRho = UNKNOWN;
     bool exceeds = ExceedsClaim(claim, inputs, prepared, result.exact);
-    if (SendsFloats() && SeesImpossible(prepared, seen))
+    const bool seesImpossible = SendsFloats() && SeesImpossible(prepared, seen);
+    if (seesImpossible)
     {
         exceeds = true;
         result.exact = INFINITE;
@@ -632,7 +638,8 @@ PrivacyAudit::Run(const std::vector<Input>& inputs,
     const double share = claimsRho ? alpha / 2 : alpha; // of each of the two bounds
     const auto count = [&](const Choice& choice, std::size_t input)
     { return Count(seen[input], choice, prepared[choice.second], half, 2 * half); };
-    const Choice choice = Search(claim, prepared, seen, numbers.size(), share, false);
+    const Choice choice =
+        Search(claim, prepared, seen, numbers.size(), share, false, seesImpossible);
     result.first = choice.first;
     result.second = choice.second;
     result.claimed =
@@ -649,7 +656,8 @@ PrivacyAudit::Run(const std::vector<Input>& inputs,
     {
         result.exactRho =
             Larger(std::isinf(result.exactRho) ? INFINITE : 0, GetLargestRho(inputs, prepared));
-        const Choice event = Search(claim, prepared, seen, numbers.size(), share, true);
+        const Choice event =
+            Search(claim, prepared, seen, numbers.size(), share, true, seesImpossible);
         result.lowerRho =
             GetLowerRho(count(event, event.first), count(event, event.second), half, share);
         const bool isAbove =

@@ -299,6 +299,7 @@ class PrivacyAudit
      * @param kinds How many different messages there are.
      * @param alpha Probability of error.
      * @param byRho Whether rho is audited instead of epsilon.
+     * @param seesImpossible Whether messages were seen that identify an input.
      * @return the pair and the event.
      */
     Choice Search(const PrivacyClaim& claim,
@@ -306,7 +307,8 @@ class PrivacyAudit
                   const std::vector<Samples>& seen,
                   std::size_t kinds,
                   double alpha,
-                  bool byRho) const;
+                  bool byRho,
+                  bool seesImpossible) const;
 
     /**
      * @param inputs The inputs.
