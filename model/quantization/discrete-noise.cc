@@ -13,9 +13,6 @@ namespace ns3::federated
 namespace
 {
 
-/** For products of two 64-bit numbers. */
-__extension__ typedef unsigned __int128 Wide;
-
 /**
  * Von Neumann's comparison. Uniform variables of [0, 1) are drawn as long as each is below the one
  * before it: after a first one at x, n or more of them follow with probability x^n/n!, so that an
@@ -164,24 +161,24 @@ DiscreteGaussian::Accept(uint64_t magnitude, FederatedRandom& random) const
     // e^{-|y|/t} e^{-(|y| - s^2/t)^2/(2 s^2)} = e^{-y^2/(2 s^2)} times a constant. The exponent is
     // a fraction with the denominator 2^bits: with t = s it is (|y| - s)^2 / (2 s^2); with t = 1
     // and s^2 = 2^-n it is (2^n |y| - 1)^2 / 2^{n+1}.
-    const bool isFine = m_exponent >= 0;
-    const int bits = (isFine ? 2 * m_exponent : -2 * m_exponent) + 1;
-    const Wide scaled = Wide{magnitude} << (isFine ? 0 : bits - 1);
-    const Wide center = isFine ? Wide{1} << m_exponent : 1;
-    const Wide distance = scaled > center ? scaled - center : center - scaled;
-    // Where the square has more than 128 bits it is cut: 2^77 coins must be true to accept it.
-    const Wide root = std::min(distance, Wide{1} << 63);
-    const Wide numerator = root * root;
+    const int n = std::max(0, -2 * m_exponent);
+    const int bits = std::max(n, 2 * m_exponent) + 1;
+    // A square of more than 64 bits is cut: it belongs to a candidate of 2^8 t or more, and at
+    // least 2^15 coins must be true to accept it.
+    const uint64_t most = 0xffffffff;
+    const uint64_t scaled = std::min(magnitude, most >> n) << n;
+    const uint64_t center = uint64_t{1} << std::max(0, m_exponent);
+    const uint64_t distance = scaled > center ? scaled - center : center - scaled;
+    const uint64_t numerator = distance * distance;
     // e^{-x} of an integer is that many coins of 1/e, all true.
-    for (Wide ones = numerator >> bits; ones > 0; --ones)
+    for (uint64_t ones = numerator >> bits; ones > 0; --ones)
     {
         if (!DrawInverseE(random))
         {
             return false;
         }
     }
-    const Wide fraction = numerator & ((Wide{1} << bits) - 1);
-    return DrawExponential(static_cast<uint64_t>(fraction), bits, random);
+    return DrawExponential(numerator & ((uint64_t{1} << bits) - 1), bits, random);
 }
 
 int64_t

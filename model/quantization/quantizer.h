@@ -148,8 +148,7 @@ class Quantizer : public Object
 
     /**
      * The privacy loss of an update against another one: the largest ln P(payload | update) /
-     * P(payload | other), as implemented for levels and in ideal real numbers for floats. (The
-     * intervals are assumed to be public.)
+     * P(payload | other), as implemented. (The intervals are assumed to be public.)
      * @param update An update, d coordinates, finite.
      * @param other Another one.
      * @param intervals Ranges that cover them, each with its interval.
