@@ -156,7 +156,7 @@ TEST(FederatedHeader, FlagsRotatedUpdates)
     model.rotated = true;
     EXPECT_FALSE(model.IsValid());
     FederatedHeader back;
-    EXPECT_EQ(Read(MakeMessage(model, std::vector<uint8_t>(4 * 99)), back),
+    EXPECT_EQ(Read(MakeMessage(model, std::vector<uint8_t>(396)), back),
               FederatedHeader::READ_MALFORMED);
 }
 
