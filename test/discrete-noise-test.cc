@@ -130,7 +130,7 @@ CountWords(const Noise& noise)
     // The next words of the stream, searched in an equal one.
     const std::vector<uint32_t> next{random(), random(), random()};
     FederatedRandom same(5);
-    std::vector<uint32_t> words(200 * draws);
+    std::vector<uint32_t> words(std::size_t{200} * draws);
     same.Fill(words.data(), words.size());
     const auto place = std::search(words.begin(), words.end(), next.begin(), next.end());
     EXPECT_NE(place, words.end());
