@@ -496,6 +496,17 @@ TEST_F(FederatedHelpers, SayAtTheEndWhatIsPrivate)
         "privacy: no claim: The distortion that is sent along depends on the data. (2, 4 bits)\n"
         "privacy: most answers of a device: 3\n"
         "privacy: sent without protection: the distortion of the update\n");
+    // A single device that is configured otherwise is not overlooked.
+    Renew();
+    InstallInStar();
+    m_helper->GetDevices()[1]->SetAttribute("ReportDistortion", BooleanValue(true));
+    Run();
+    const std::string mixed = print();
+    EXPECT_NE(mixed.find("told apart: no differential privacy. (2, 4 bits, 2 of 3 devices)\n"),
+              std::string::npos)
+        << mixed;
+    EXPECT_NE(mixed.find("depends on the data. (2 bits, 1 of 2 devices)\n"), std::string::npos)
+        << mixed;
     Renew();
     m_helper->SetAlgorithm("laplacesq");
     m_helper->SetEpsilon(1e-3);

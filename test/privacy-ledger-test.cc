@@ -729,6 +729,58 @@ TEST_F(PrivateFederation, ABudgetOfAnEpsilonThatTheDeviceDoesNotHaveIsAnError)
     EXPECT_DEATH(Run(), "PrivacyBudget limits the basic epsilon");
 }
 
+TEST_F(PrivateFederation, AfterReportDistortionIsSetToFalseNothingOldIsSentAlong)
+{
+    // It is true for the first update, and set to false before the slot of the second begins.
+    struct Switch
+    {
+        Ptr<FederatedDevice> device;
+        std::vector<float> distortions; // that were sent
+
+        void OnTrained(const FederatedDevice::TrainingRecord& record) const
+        {
+            if (record.round == 2)
+            {
+                device->SetAttribute("ReportDistortion", BooleanValue(false));
+            }
+        }
+
+        void OnTx(Ptr<const Packet> packet)
+        {
+            FederatedHeader header;
+            packet->PeekHeader(header);
+            if (header.type == FederatedHeader::UPDATE)
+            {
+                distortions.push_back(header.distortion);
+            }
+        }
+    };
+
+    BuildPrivate(0);
+    center->SetAttribute("Rounds", UintegerValue(4));
+    apps[0]->SetAttribute("ReportDistortion", BooleanValue(true));
+    Switch watched{apps[0], {}};
+    apps[0]->TraceConnectWithoutContext("TrainingDone", MakeCallback(&Switch::OnTrained, &watched));
+    apps[0]->TraceConnectWithoutContext("Tx", MakeCallback(&Switch::OnTx, &watched));
+    Run();
+    ASSERT_EQ(watched.distortions.size(), 4U);
+    EXPECT_TRUE(std::isfinite(watched.distortions[0]));
+    for (std::size_t i = 1; i < 4; ++i)
+    {
+        EXPECT_TRUE(std::isnan(watched.distortions[i])) << "update " << i;
+    }
+    // Only the first update has no claim.
+    std::vector<double> spent;
+    for (const auto& [device, ledger] : ledgers)
+    {
+        if (device == 0)
+        {
+            spent.push_back(ledger.GetEpsilon(EPSILON_BASIC));
+        }
+    }
+    EXPECT_EQ(spent, std::vector<double>(4, UNBOUNDED)) << "it counts for ever";
+}
+
 TEST_F(PrivateFederation, ReportedDistortionsEndEveryClaim)
 {
     BuildPrivate(0);
