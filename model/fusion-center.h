@@ -189,7 +189,6 @@ class FusionCenter : public Application
     void StopApplication() override;
 
   private:
-
     /** Stop everything, without a message. */
     void Halt();
 

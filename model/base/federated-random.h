@@ -18,10 +18,10 @@ namespace ns3
  * @brief A counter-based random stream for one purpose of one device in one round.
  *
  * The words are the key stream of ChaCha with 8 rounds (D. J. Bernstein, 2008) under the key
- * (seed, purpose, device, round, federation): two streams whose keys differ are independent for every practical
- * purpose, no state is shared, and a stream can be created anywhere (a worker thread, another
- * process) from its key. The seed is drawn from an ns-3 random stream, so that it depends on
- * RngSeedManager.
+ * (seed, purpose, device, round, federation): two streams whose keys differ are independent for
+ * every practical purpose, no state is shared, and a stream can be created anywhere (a worker
+ * thread, another process) from its key. The seed is drawn from an ns-3 random stream, so that it
+ * depends on RngSeedManager.
  *
  * Eight blocks are computed side by side; word w of block 8k+i is word 128k + 8w + i of the stream.
  * The class is a C++ UniformRandomBitGenerator, so Boost's distributions take it.
