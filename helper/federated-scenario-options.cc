@@ -110,9 +110,11 @@ FederatedScenarioOptions::SetEncryption(FederatedHelper& federation, bool encryp
 void
 FederatedScenarioOptions::AddRotation(FederatedCommandLine& cmd, bool& rotation)
 {
-    cmd.AddFlag("rotation",
-                "Rotate updates at random: lost fragments take a little of every coordinate",
-                rotation);
+    cmd.AddFlag(
+        "rotation",
+        "Rotate updates at random: lost fragments take a little of every coordinate (profile "
+        "sound then needs another --clip and --interval)",
+        rotation);
 }
 
 void
