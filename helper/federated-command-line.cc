@@ -88,6 +88,20 @@ ToText(double value)
 }
 
 /**
+ * @param text Any text.
+ * @return it with the letters A to Z in lower case, in every locale.
+ */
+std::string
+ToLower(std::string text)
+{
+    for (char& letter : text)
+    {
+        letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+    }
+    return text;
+}
+
+/**
  * @param text A number with a unit of ns-3, such as 1.5ms.
  * @param [out] value The time, unchanged on failure.
  * @return whether the text is a time that ns-3 can hold.
@@ -334,11 +348,12 @@ FederatedCommandLine::AddFlag(const std::string& name, const std::string& help, 
 {
     const auto read = [&value](const std::string& text) -> std::string
     {
-        if (text != "true" && text != "false")
+        const std::string word = ToLower(text);
+        if (word != "true" && word != "false" && word != "1" && word != "0")
         {
-            return "is neither true nor false";
+            return "is neither true (1) nor false (0)";
         }
-        value = text == "true";
+        value = word == "true" || word == "1";
         return "";
     };
     Add({name, value ? "true" : "false", true, false, read}, help);

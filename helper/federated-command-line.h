@@ -120,7 +120,7 @@ class FederatedCommandLine
                  const Check& check = nullptr);
 
     /**
-     * Add a switch: --name alone, --name=true or --name=false.
+     * Add a switch: --name alone, --name=true|1 or --name=false|0, in upper or lower case.
      * @param name Name of the option.
      * @param help What it means.
      * @param [in,out] value Its default, and where the value goes.

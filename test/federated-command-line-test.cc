@@ -149,6 +149,24 @@ TEST_F(FederatedCommandLines, ReadsEveryKindOfOption)
     EXPECT_FALSE(m_pcap);
 }
 
+TEST_F(FederatedCommandLines, ReadsFlagsAndCountsAsCampaignToolsWriteThem)
+{
+    for (const char* value : {"true", "True", "TRUE", "1"})
+    {
+        m_pcap = false;
+        EXPECT_EQ(Parse({std::string("--pcap=") + value}), "");
+        EXPECT_TRUE(m_pcap) << value;
+    }
+    for (const char* value : {"false", "False", "FALSE", "0"})
+    {
+        m_pcap = true;
+        EXPECT_EQ(Parse({std::string("--pcap=") + value}), "");
+        EXPECT_FALSE(m_pcap) << value;
+    }
+    EXPECT_EQ(Parse({"--rounds=40.0"}), "");
+    EXPECT_EQ(m_rounds, 40U);
+}
+
 TEST_F(FederatedCommandLines, ReadsOtherSpellingsAsTheWordsThatTheyStandFor)
 {
     std::string color = "gray";
@@ -201,7 +219,7 @@ TEST_F(FederatedCommandLines, RefusesWrongCounts)
                               "1001",
                               "-1",
                               "+5",
-                              "5.0",
+                              "5.5",
                               "1e2",
                               " 5",
                               "5 ",
@@ -266,8 +284,10 @@ TEST_F(FederatedCommandLines, RefusesWrongWords)
     EXPECT_EQ(Parse({"--budget=3"}), "The value of --budget=3 is not measured.");
     EXPECT_EQ(m_budget, "measured");
     EXPECT_NE(Parse({"--note="}), "");
-    EXPECT_NE(Parse({"--pcap=1"}), "");
-    EXPECT_NE(Parse({"--pcap="}), "");
+    for (const char* value : {"", "2", "01", "yes", "1.0", "truex"})
+    {
+        EXPECT_NE(Parse({std::string("--pcap=") + value}), "") << value;
+    }
 }
 
 TEST_F(FederatedCommandLines, RefusesFoldersThatAreMissing)

@@ -6,11 +6,25 @@
 
 using namespace ns3;
 
-TEST(FederatedNumber, CountsAreDigitsOnly)
+TEST(FederatedNumber, CountsAreDigitsAndMaybeZerosAfterAPoint)
 {
     uint64_t value = 7;
-    for (const char* text :
-         {"", "-1", "+1", " 1", "1 ", "5x", "1.0", "1e3", "0x10", "18446744073709551616", "one"})
+    for (const char* text : {"",
+                             "-1",
+                             "+1",
+                             " 1",
+                             "1 ",
+                             "5x",
+                             "1.",
+                             ".0",
+                             "1.5",
+                             "1.0.0",
+                             "1.0x",
+                             "1.00000000000000000001",
+                             "1e3",
+                             "0x10",
+                             "18446744073709551616",
+                             "one"})
     {
         EXPECT_FALSE(FederatedNumber::ReadCount(text, value)) << text;
     }
@@ -19,6 +33,10 @@ TEST(FederatedNumber, CountsAreDigitsOnly)
     EXPECT_EQ(value, 18446744073709551615U);
     EXPECT_TRUE(FederatedNumber::ReadCount("007", value));
     EXPECT_EQ(value, 7U);
+    EXPECT_TRUE(FederatedNumber::ReadCount("40.0", value));
+    EXPECT_EQ(value, 40U);
+    EXPECT_TRUE(FederatedNumber::ReadCount("18446744073709551615.00", value));
+    EXPECT_EQ(value, 18446744073709551615U);
 }
 
 TEST(FederatedNumber, RealsAreFiniteAndNothingElse)

@@ -13,13 +13,17 @@ namespace ns3
 bool
 FederatedNumber::ReadCount(const std::string& text, uint64_t& value)
 {
+    const std::size_t point = text.find('.');
+    const std::string digits = text.substr(0, point);
+    const std::string zeros = point == std::string::npos ? "0" : text.substr(point + 1);
     // Boost reads -1 as 2^64-1.
-    if (text.find_first_not_of("0123456789") != std::string::npos)
+    if (digits.find_first_not_of("0123456789") != std::string::npos || zeros.empty() ||
+        zeros.find_first_not_of('0') != std::string::npos)
     {
         return false;
     }
     uint64_t number;
-    if (!boost::conversion::try_lexical_convert(text, number))
+    if (!boost::conversion::try_lexical_convert(digits, number))
     {
         return false;
     }

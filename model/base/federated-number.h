@@ -21,7 +21,8 @@ class FederatedNumber
 {
   public:
     /**
-     * @param text Decimal digits only.
+     * @param text Decimal digits; zeros may follow after a point, as tables of real numbers write
+     * them (40.0).
      * @param [out] value The number, unchanged on failure.
      * @return whether the text is a whole number below 2^64.
      */
