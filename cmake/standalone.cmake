@@ -121,11 +121,13 @@ function(build_lib)
               $<TARGET_FILE:federated-paper> ${CMAKE_CURRENT_SOURCE_DIR}/data/mnist
     )
     add_test(NAME plots-and-studies COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tools/test-plots)
+    add_test(NAME campaigns COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test/tools/run)
     set_tests_properties(
       dissector-on-captures-of-an-example
       full-disk-and-busy-files-of-an-example
       rotated-updates-of-examples
       plots-and-studies
+      campaigns
       PROPERTIES SKIP_RETURN_CODE 77
     )
   endif()

@@ -1,0 +1,435 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs the jobs of a study by an engine, and collects their tables.
+
+A campaign is a folder:
+
+    campaign.json        the plan: jobs with their keys, what to collect
+    runs/KEY/            a complete run: run.json, log, stdout, the program's files (run-rounds.csv ...)
+    runs/KEY.failed/     a run that failed; it is repeated when the campaign is started again
+    runs/KEY.HOST.PID/   a run at work, or one that was killed
+
+The key is a hash of the command and of the program's files. A run is complete when its folder has
+been renamed to KEY, which happens once its result line was read: no engine's log is consulted, and
+a job that outlives its driver can only do work that was wanted anyway.
+"""
+
+import csv
+import hashlib
+import json
+import math
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from . import Mistake
+
+PREFIX = "run"  # of the files that a program writes
+RESULT = re.compile(r"result(?: \S+=\S*)*")
+
+
+def fingerprint(program):
+    """A hash of what a command executes: the program and its shared libraries that are not the
+    system's. It changes with every new build whose code differs."""
+    digest = hashlib.sha256()
+    listing = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
+    libraries = re.findall(r"=> (\S+) \(", listing)
+    for path in [program, *(name for name in libraries if not re.match(r"/(usr|lib)", name))]:
+        with open(path, "rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]
+
+
+def find_program(name):
+    """The absolute path of a study's program."""
+    path = shutil.which(name) if "/" not in name else name
+    if not path or not os.path.isfile(path):
+        raise Mistake(f"The program {name} does not exist; 'make build' makes the examples.")
+    if not os.access(path, os.X_OK):
+        raise Mistake(f"The program {name} cannot be executed.")
+    return os.path.abspath(path)
+
+
+def read_json(path):
+    """The content of a file that this tool wrote."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except OSError as error:
+        raise Mistake(f"Cannot read {path}: {error.strerror}.") from None
+    except ValueError:
+        raise Mistake(f"{path} is not a file of a campaign.") from None
+
+
+def write_json(path, content):
+    """Write a file, complete or not at all."""
+    scratch = f"{path}.{os.getpid()}"
+    with open(scratch, "w", encoding="utf-8") as file:
+        json.dump(content, file, indent=1)
+        file.write("\n")
+    os.replace(scratch, path)
+
+
+class Campaign:
+    """A folder with the runs of a study."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder).absolute()
+        self.runs = self.folder / "runs"
+        self.plan_path = self.folder / "campaign.json"
+        self._plan = None
+
+    @property
+    def plan(self):
+        """The plan, as it was written."""
+        if self._plan is None:
+            if not self.plan_path.exists():
+                raise Mistake(f"{self.folder} is not a campaign: it has no campaign.json.")
+            self._plan = read_json(self.plan_path)
+        return self._plan
+
+    def make_plan(self, study):
+        """The plan of a study, by key; nothing is written."""
+        program = find_program(study.program)
+        version = fingerprint(program)
+        jobs = {}
+        for job in study.jobs:
+            command = [program, *job.words[1:]]
+            text = json.dumps([version, command])
+            key = hashlib.sha256(text.encode()).hexdigest()[:12]
+            jobs[key] = {"command": command, "values": dict(job.values)}
+        self._plan = {
+            "study": str(study.path),
+            "title": study.title,
+            "folder": os.getcwd(),
+            "fingerprint": version,
+            "output": study.has_output,
+            "collect": study.collect,
+            "jobs": jobs,
+        }
+        return self._plan
+
+    def save_plan(self):
+        """Write the plan, and remove what killed runs on this host left."""
+        try:
+            self.runs.mkdir(parents=True, exist_ok=True)
+            write_json(self.plan_path, self.plan)
+        except OSError as error:
+            raise Mistake(f"Cannot write into {self.folder}: {error.strerror}.") from None
+        for path in self.runs.iterdir():
+            if self._is_dead(path):
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _is_dead(self, path):
+        """Whether a folder belongs to a run on this host that is not at work any more."""
+        match = re.fullmatch(r"([0-9a-f]{12})\.(.+)\.(\d+)", path.name)
+        if not match or match[2] != socket.gethostname():
+            return False
+        try:
+            words = Path(f"/proc/{match[3]}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            return True
+        return match[1].encode() not in words
+
+    def is_complete(self, key):
+        """Whether a run is complete."""
+        return (self.runs / key).is_dir()
+
+    def has_failed(self, key):
+        """Whether the last try of a run failed."""
+        return not self.is_complete(key) and (self.runs / f"{key}.failed").is_dir()
+
+    def command(self, key, prefix):
+        """The whole command of a run."""
+        words = list(self.plan["jobs"][key]["command"])
+        return [*words, f"--output={prefix}"] if self.plan["output"] else words
+
+    def open_keys(self):
+        """The keys of the runs that are not complete."""
+        return [key for key in self.plan["jobs"] if not self.is_complete(key)]
+
+    def run_record(self, key):
+        """What is known of a complete run."""
+        return read_json(self.runs / key / "run.json")
+
+    def other_versions(self):
+        """How many complete runs of the same commands were made by other builds of the program."""
+        commands = {tuple(job["command"]) for job in self.plan["jobs"].values()}
+        count = 0
+        for path in self.runs.iterdir() if self.runs.is_dir() else []:
+            if re.fullmatch(r"[0-9a-f]{12}", path.name) and path.name not in self.plan["jobs"]:
+                record = read_json(path / "run.json")
+                words = record["command"]
+                words = words[:-1] if words[-1].startswith("--output=") else words
+                count += tuple(words) in commands
+        return count
+
+    def run(self, key):
+        """Make one run; an engine calls it. Returns whether it is complete."""
+        if key not in self.plan["jobs"]:
+            raise Mistake(f"There is no run {key} in {self.folder}.")
+        if self.is_complete(key):
+            return True
+        host = socket.gethostname()
+        scratch = self.runs / f"{key}.{host}.{os.getpid()}"
+        scratch.mkdir(parents=True)
+        command = self.command(key, scratch / PREFIX)
+        start = time.time()
+        code, result = _execute(command, self.plan["folder"], scratch)
+        record = {
+            "command": command,
+            "version": result.get("version", ""),
+            "fingerprint": self.plan["fingerprint"],
+            "seed": self.plan["jobs"][key]["values"]["RngRun"],
+            "host": host,
+            "start": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(start)),
+            "seconds": round(time.time() - start, 3),
+            "exit_code": code,
+            "result": result,
+        }
+        write_json(scratch / "run.json", record)
+        if code != 0 or not result:
+            failed = self.runs / f"{key}.failed"
+            shutil.rmtree(failed, ignore_errors=True)
+            os.rename(scratch, failed)
+            return False
+        try:
+            os.rename(scratch, self.runs / key)
+        except OSError:  # another job has completed the same run meanwhile
+            shutil.rmtree(scratch, ignore_errors=True)
+        shutil.rmtree(self.runs / f"{key}.failed", ignore_errors=True)
+        return True
+
+
+def _execute(command, folder, scratch):
+    """Run a program with its output in files: its exit code, and its result line as a dictionary."""
+    with open(scratch / "stdout", "wb") as out, open(scratch / "log", "wb") as log:
+        try:
+            code = subprocess.run(
+                command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=log, check=False
+            ).returncode
+        except OSError as error:
+            log.write(f"Cannot start {command[0]}: {error.strerror}.\n".encode())
+            code = 127
+    lines = (scratch / "stdout").read_text(encoding="utf-8", errors="replace").splitlines()
+    last = lines[-1] if lines else ""
+    if not RESULT.fullmatch(last):
+        return code, {}
+    return code, dict(word.split("=", 1) for word in last.split()[1:])
+
+
+# Engines
+
+
+def _own_command(campaign, *words):
+    """This tool, called again: the words of a command."""
+    return [str(Path(sys.argv[0]).absolute()), "run", str(campaign.folder), *words]
+
+
+def start_parallel(campaign, keys, jobs, sshloginfile):
+    """GNU parallel on the keys: its process. It leads a process group of its own."""
+    if not shutil.which("parallel"):
+        raise Mistake("GNU parallel is not installed ('apt-get install parallel').")
+    command = ["parallel", "--will-cite", "--jobs", str(jobs) if jobs else "100%"]
+    if sshloginfile:
+        command += ["--sshloginfile", sshloginfile, "--workdir", os.getcwd()]
+    command += [" ".join(map(shlex.quote, _own_command(campaign))) + " {}"]
+    engine = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    engine.stdin.write("".join(f"{key}\n" for key in keys).encode())
+    engine.stdin.close()
+    return engine
+
+
+def submit_slurm(campaign, keys, options):
+    """Submit the keys as job arrays below MaxArraySize: the numbers of the jobs."""
+    if not shutil.which("sbatch"):
+        raise Mistake("Slurm's sbatch is not installed ('apt-get install slurm-client').")
+    settings = subprocess.run(
+        ["scontrol", "show", "config"], capture_output=True, text=True, check=False
+    ).stdout
+    match = re.search(r"MaxArraySize\s*=\s*(\d+)", settings)
+    chunk = max(int(match[1]) - 1, 1) if match else 1000
+    (campaign.folder / "slurm").mkdir(exist_ok=True)
+    numbers = []
+    for begin in range(0, len(keys), chunk):
+        part = keys[begin : begin + chunk]
+        name = campaign.folder / "slurm" / f"{int(time.time())}-{begin}"
+        name.with_suffix(".keys").write_text("".join(f"{key}\n" for key in part))
+        key = f'"$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {shlex.quote(str(name))}.keys)"'
+        own = " ".join(map(shlex.quote, _own_command(campaign)))
+        name.with_suffix(".sh").write_text(f"#!/bin/sh\nexec {own} {key}\n")
+        answer = subprocess.run(
+            ["sbatch", "--parsable", f"--array=1-{len(part)}", "--job-name=campaign"]
+            + ["--output=/dev/null", *options, str(name.with_suffix(".sh"))],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if answer.returncode != 0:
+            raise Mistake(f"sbatch refused the jobs: {answer.stderr.strip()}")
+        numbers.append(answer.stdout.strip().split(";")[0])
+    return numbers
+
+
+def slurm_is_busy(numbers):
+    """Whether Slurm still has one of the jobs."""
+    answer = subprocess.run(
+        ["squeue", "--noheader", "--jobs", ",".join(numbers)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    # squeue fails once the controller has forgotten all of them.
+    return answer.returncode == 0 and bool(answer.stdout.strip())
+
+
+class Progress:
+    """One line on standard error: done, running, failed, time left."""
+
+    def __init__(self, campaign):
+        self._campaign = campaign
+        self._keys = list(campaign.plan["jobs"])
+        self._start = time.monotonic()
+        self._first = None
+        self._shown = ""
+
+    def show(self, last=False):
+        """Count and print, if something changed."""
+        names = {path.name for path in self._campaign.runs.iterdir()}
+        done = sum(key in names for key in self._keys)
+        failed = sum(f"{key}.failed" in names and key not in names for key in self._keys)
+        running = sum(name.count(".") >= 2 for name in names)
+        self._first = done if self._first is None else self._first
+        text = f"{done}/{len(self._keys)} done, {running} running, {failed} failed"
+        made = done - self._first
+        if made > 0 and not last:
+            left = (len(self._keys) - done - failed) * (time.monotonic() - self._start) / made
+            text += f", about {_duration(left)} left"
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{text}", end="\n" if last else "", file=sys.stderr, flush=True)
+        elif last or text.split(" running")[0] != self._shown:
+            print(text, file=sys.stderr, flush=True)
+            self._shown = text.split(" running")[0]
+
+
+def _duration(seconds):
+    minutes = math.ceil(seconds / 60)
+    return f"{seconds:.0f} s" if seconds < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def drive(campaign, is_busy, stop):
+    """Show progress until an engine is finished. Ctrl-C stops it and leaves what is complete."""
+    progress = Progress(campaign)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        while is_busy():
+            progress.show()
+            time.sleep(0.5)
+    except KeyboardInterrupt:
+        stop()
+        progress.show(last=True)
+        raise Mistake("Interrupted; the same command continues with the missing runs.") from None
+    progress.show(last=True)
+
+
+def report_failures(campaign):
+    """Print the failed runs with the end of their logs: how many."""
+    failed = [key for key in campaign.plan["jobs"] if campaign.has_failed(key)]
+    for key in failed:
+        folder = campaign.runs / f"{key}.failed"
+        record = read_json(folder / "run.json")
+        lines = (folder / "log").read_text(encoding="utf-8", errors="replace").splitlines()
+        reason = lines[-1] if lines else "it printed no result line"
+        print(f"run {key} failed with exit code {record['exit_code']}: {reason}", file=sys.stderr)
+        print(f"    {shlex.join(record['command'])}", file=sys.stderr)
+        print(f"    log: {folder / 'log'}", file=sys.stderr)
+    return len(failed)
+
+
+# Collecting
+
+
+def _read_table(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        reader = csv.reader(file)
+        return next(reader, []), list(reader)
+
+
+def _write_table(path, columns, rows):
+    scratch = f"{path}.{os.getpid()}"
+    with open(scratch, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([row.get(column, "") for column in columns] for row in rows)
+    os.replace(scratch, path)
+
+
+def _same(option, result):
+    """Whether an option and a key of the result line say the same."""
+    try:
+        return float(option) == float(result)
+    except ValueError:
+        return str(option) == result
+
+
+def collect(campaign):
+    """Write runs.csv, and a table for each name of `collect`. Returns the paths and row counts."""
+    complete = [key for key in campaign.plan["jobs"] if campaign.is_complete(key)]
+    records = {key: campaign.run_record(key) for key in complete}
+    jobs = campaign.plan["jobs"]
+    # A key of the result line that says something else than the option of its name gets a prefix.
+    clashes = {
+        name
+        for key in complete
+        for name, value in records[key]["result"].items()
+        if name in jobs[key]["values"] and not _same(jobs[key]["values"][name], value)
+    }
+    rows = []
+    for key in complete:
+        row = dict(jobs[key]["values"])
+        for name, value in records[key]["result"].items():
+            row[f"result_{name}" if name in clashes else name] = value
+        row |= {"host": records[key]["host"], "seconds": records[key]["seconds"], "run": key}
+        rows.append(row)
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    paths = [(campaign.folder / "runs.csv", len(rows))]
+    _write_table(paths[0][0], columns, rows)
+    for table in campaign.plan["collect"]:
+        path = campaign.folder / f"{table}.csv"
+        paths.append((path, _collect_table(campaign, complete, table, path)))
+    return paths
+
+
+def _collect_table(campaign, keys, table, path):
+    name = f"{PREFIX}.csv" if table == "table" else f"{PREFIX}-{table}.csv"
+    rows = []
+    columns = {}
+    for key in keys:
+        source = campaign.runs / key / name
+        if not source.exists():
+            raise Mistake(
+                f"The run {key} wrote no {name}; name what it writes in the key 'collect'."
+            )
+        header, lines = _read_table(source)
+        values = campaign.plan["jobs"][key]["values"]
+        values = {f"option_{n}" if n in header else n: value for n, value in values.items()}
+        columns |= dict.fromkeys([*values, *header, "run"])
+        rows += [{**values, **dict(zip(header, line)), "run": key} for line in lines]
+    _write_table(path, list(columns), rows)
+    return len(rows)
