@@ -36,6 +36,7 @@ help:
 	@echo 'Options: SANITIZE=address|thread  WERROR=OFF  NATIVE=OFF  JOBS=$(JOBS)'
 
 run: build data
+	@tools/install-dependencies campaign
 	@mkdir -p results
 	set -e; for algorithm in $(ALGORITHMS); do \
 	    $(BUILD)/examples/federated-wifi --devices=40 --rounds=15 --radius=60 --fading=rayleigh \
@@ -45,6 +46,7 @@ run: build data
 	    $(foreach algorithm,$(ALGORITHMS),$(algorithm)=results/wifi-$(algorithm))
 
 paper: build data
+	@tools/install-dependencies campaign
 	@mkdir -p results
 	set -e; for algorithm in $(PAPER_ALGORITHMS); do \
 	    $(BUILD)/examples/federated-paper --profile=sound --algorithm=$$algorithm \

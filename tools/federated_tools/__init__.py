@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What tools/campaign and its companions share. Python 3.11, Debian's pandas and SciPy."""
+"""What tools/campaign and its companions share. Python 3.11, Debian's pandas, SciPy and matplotlib."""
 
 
 class Mistake(Exception):
