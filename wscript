@@ -13,6 +13,11 @@ def listed(ctx, name):
     return re.search(r'^set\(%s$(.*?)^\)' % name, text, re.MULTILINE | re.DOTALL).group(1).split()
 
 
+def library(package):
+    """The name by which waf knows what pkg-config said about a package such as libx>=1.2."""
+    return 'FEDERATED_' + package.split('>=')[0].upper()
+
+
 def dependencies(ctx):
     """The ns-3 modules that CMakeLists.txt links."""
     return re.findall(r'\$\{lib([\w-]+)\}', ctx.path.find_node('CMakeLists.txt').read())
@@ -34,6 +39,12 @@ def configure(conf):
     conf.env['FEDERATED_GTEST'] = bool(conf.check_nonfatal(
         features='cxx cxxprogram', header_name='gtest/gtest.h', lib='gtest', use='PTHREAD',
         uselib_store='GTEST'))
+    for part in listed(conf, 'federated_parts'):
+        for package in listed(conf, 'federated_%s_packages' % part):
+            name, least = package.split('>=')
+            conf.env['HAVE_' + library(package)] = bool(conf.check_cfg(
+                package=name, args=['%s >= %s' % (name, least), '--cflags', '--libs'],
+                uselib_store=library(package), mandatory=False))
     conf.report_optional_feature('federated', 'Federated learning', True, '')
     conf.report_optional_feature('federated-test', 'Federated learning tests',
                                  conf.env['FEDERATED_GTEST'], 'GoogleTest not found')
@@ -49,10 +60,12 @@ def enabled(bld):
 
 
 def present_parts(bld):
-    """The parts whose modules are all built."""
+    """The parts whose modules are all built and whose packages were found."""
     modules = enabled(bld)
     return [part for part in listed(bld, 'federated_parts')
-            if all(name in modules for name in listed(bld, 'federated_%s_modules' % part))]
+            if all(name in modules for name in listed(bld, 'federated_%s_modules' % part))
+            and all(bld.env['HAVE_' + library(name)]
+                    for name in listed(bld, 'federated_%s_packages' % part))]
 
 
 def build(bld):
@@ -65,6 +78,7 @@ def build(bld):
     module = bld.create_ns3_module('federated', modules)
     module.source = listed(bld, 'federated_sources') + of_parts('sources')
     module.use += ['BOOST', 'EIGEN3', 'PTHREAD']
+    module.use += [library(package) for package in of_parts('packages')]
 
     headers = bld(features='ns3header')
     headers.module = 'federated'

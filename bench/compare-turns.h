@@ -18,11 +18,16 @@ struct Comparison
     double theirs = std::numeric_limits<double>::infinity(); //!< Likewise.
     double medianRatio = 0;                                  //!< Median over the turns.
 
-    /** Print both ratios. */
-    void PrintRatios() const
+    /**
+     * Print both ratios.
+     * @param most What they should not exceed.
+     */
+    void PrintRatios(double most = 1.15) const
     {
-        std::printf(
-            "ratio %.3f, median of the turns %.3f (at most 1.15)\n", ours / theirs, medianRatio);
+        std::printf("ratio %.3f, median of the turns %.3f (at most %.2f)\n",
+                    ours / theirs,
+                    medianRatio,
+                    most);
     }
 };
 

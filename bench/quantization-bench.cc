@@ -6,13 +6,18 @@
 #include "ns3/gaussian-quantizer.h"
 #include "ns3/laplace-quantizer.h"
 #include "ns3/max-abs-interval.h"
+#include "ns3/mean-aggregator.h"
+#include "ns3/median-aggregator.h"
+#include "ns3/norm-bound-aggregator.h"
 #include "ns3/optimal-dp-quantizer.h"
 #include "ns3/public-rotation.h"
+#include "ns3/trimmed-mean-aggregator.h"
 #include "ns3/update-clipping.h"
 #include "ns3/update-fusion.h"
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -140,13 +145,23 @@ ExactDistortion(benchmark::State& state)
     }
 }
 
-/** Unpack and fuse ten 4-bit updates that came in fragments of 2700 coordinates. */
+/**
+ * Unpack and fuse ten 4-bit updates that came in fragments of 2700 coordinates.
+ * @param aggregator Combines them.
+ * @param sigma2 Variance of the noise of their links.
+ */
 void
-FuseTenUpdates(benchmark::State& state)
+FuseUpdatesWith(benchmark::State& state, const UpdateAggregator& aggregator, double sigma2 = 0)
 {
     const std::size_t senders = 10;
-    std::vector<uint8_t> payload(BitPacker::GetSize(DIMENSION, 4), 0x5a);
-    std::vector<std::vector<uint8_t>> payloads(senders, payload);
+    FederatedRandom random(2);
+    std::vector<std::vector<uint8_t>> payloads(senders);
+    for (std::vector<uint8_t>& payload : payloads)
+    {
+        payload.resize(BitPacker::GetSize(DIMENSION, 4));
+        std::generate(
+            payload.begin(), payload.end(), [&random] { return static_cast<uint8_t>(random()); });
+    }
     std::vector<DeliveredUpdate> updates(senders);
     for (std::size_t i = 0; i < senders; ++i)
     {
@@ -158,18 +173,49 @@ FuseTenUpdates(benchmark::State& state)
         for (std::size_t begin = 0; begin < DIMENSION; begin += 2700)
         {
             const std::size_t end = std::min(begin + 2700, DIMENSION);
-            updates[i].ranges.push_back({begin, end, payloads[i].data(), begin, 0});
+            updates[i].ranges.push_back({begin, end, payloads[i].data(), begin, sigma2});
         }
     }
     const auto rule = CreateObject<EffectiveSnrFusion>();
     std::vector<float> model(DIMENSION);
     for (auto _ : state)
     {
-        FuseUpdates(*rule, LOSS_RENORMALIZE, updates, model.data(), DIMENSION);
+        FuseUpdates(*rule, aggregator, LOSS_RENORMALIZE, updates, {1, 1}, model.data(), DIMENSION);
         benchmark::DoNotOptimize(model.data());
     }
     // The floats that come out of the packed levels.
     state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * senders * DIMENSION * 4));
+}
+
+void
+FuseTenUpdates(benchmark::State& state)
+{
+    FuseUpdatesWith(state, *CreateObject<MeanAggregator>());
+}
+
+void
+FuseTenByMedian(benchmark::State& state)
+{
+    FuseUpdatesWith(state, *CreateObject<MedianAggregator>());
+}
+
+void
+FuseTenByTrimmedMean(benchmark::State& state)
+{
+    FuseUpdatesWith(state, *CreateObject<TrimmedMeanAggregator>());
+}
+
+void
+FuseTenByNormBound(benchmark::State& state)
+{
+    FuseUpdatesWith(state, *CreateObject<NormBoundAggregator>());
+}
+
+/** With the noise of each link, which is drawn for each update. */
+void
+FuseTenByNoisyMedian(benchmark::State& state)
+{
+    FuseUpdatesWith(state, *CreateObject<MedianAggregator>(), 1e-6);
 }
 
 /** As many floats as FuseTenUpdates decodes, copied. */
@@ -194,6 +240,10 @@ BENCHMARK(QuantizeGaussian)->Unit(benchmark::kMillisecond);
 BENCHMARK(RandomWords)->Unit(benchmark::kMillisecond);
 BENCHMARK(ExactDistortion)->Unit(benchmark::kMillisecond);
 BENCHMARK(FuseTenUpdates)->Unit(benchmark::kMillisecond);
+BENCHMARK(FuseTenByMedian)->Unit(benchmark::kMillisecond);
+BENCHMARK(FuseTenByTrimmedMean)->Unit(benchmark::kMillisecond);
+BENCHMARK(FuseTenByNormBound)->Unit(benchmark::kMillisecond);
+BENCHMARK(FuseTenByNoisyMedian)->Unit(benchmark::kMillisecond);
 BENCHMARK(CopyTenUpdates)->Unit(benchmark::kMillisecond);
 
 } // namespace

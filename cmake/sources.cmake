@@ -2,13 +2,16 @@
 set(federated_sources
     helper/federated-attack-options.cc
     helper/federated-command-line.cc
+    helper/federated-diagnosis.cc
     helper/federated-helper.cc
+    helper/federated-json.cc
     helper/federated-learning-options.cc
     helper/federated-neighbors.cc
     helper/federated-output-file.cc
     helper/federated-progress.cc
     helper/federated-quantizers.cc
     helper/federated-result-line.cc
+    helper/federated-run-record.cc
     helper/federated-scenario-options.cc
     helper/federated-trace-files.cc
     helper/federated-trace-writer.cc
@@ -40,9 +43,12 @@ set(federated_sources
     model/channel/link-probe.cc
     model/channel/measured-bit-budget.cc
     model/device/center-link.cc
+    model/device/delayed-messages.cc
     model/device/device-registry.cc
     model/device/device-session.cc
+    model/device/insider-attack.cc
     model/device/local-training.cc
+    model/device/message-tampering.cc
     model/device/privacy-accountant.cc
     model/device/update-sender.cc
     model/federated-device.cc
@@ -51,13 +57,22 @@ set(federated_sources
     model/fusion/fixed-link-noise.cc
     model/fusion/fusion-rule.cc
     model/fusion/link-noise.cc
+    model/fusion/mean-aggregator.cc
+    model/fusion/median-aggregator.cc
     model/fusion/no-link-noise.cc
+    model/fusion/norm-bound-aggregator.cc
+    model/fusion/received-values.cc
     model/fusion/resolution-fusion.cc
     model/fusion/sample-fusion.cc
+    model/fusion/segment-aggregation.cc
     model/fusion/snr-link-noise.cc
+    model/fusion/trimmed-average.cc
+    model/fusion/trimmed-mean-aggregator.cc
     model/fusion/uniform-fusion.cc
+    model/fusion/update-aggregator.cc
     model/fusion/update-fuser.cc
     model/fusion/update-fusion.cc
+    model/fusion/update-share.cc
     model/learning/dense-kernel.cc
     model/learning/dirichlet-partition.cc
     model/learning/dirichlet-sizes.cc
@@ -111,6 +126,7 @@ set(federated_sources
     model/quantization/randomized-response-quantizer.cc
     model/quantization/unbiased-stochastic-quantizer.cc
     model/quantization/update-clipping.cc
+    model/quantization/update-limits.cc
     model/quantization/update-preparation.cc
     model/theory/convergence-bound.cc
     model/wire/control-retry.cc
@@ -120,8 +136,9 @@ set(federated_sources
     model/wire/fragment-assembler.cc
     model/wire/fragmentation.cc
     model/wire/message-bodies.cc
-    model/wire/message-cipher.cc
+    model/wire/message-crypto.cc
     model/wire/message-endpoint.cc
+    model/wire/message-protection.cc
     model/wire/message-stream.cc
     model/wire/socket-address.cc
     model/wire/socket-check.cc
@@ -131,13 +148,16 @@ set(federated_sources
 set(federated_headers
     helper/federated-attack-options.h
     helper/federated-command-line.h
+    helper/federated-diagnosis.h
     helper/federated-helper.h
+    helper/federated-json.h
     helper/federated-learning-options.h
     helper/federated-neighbors.h
     helper/federated-output-file.h
     helper/federated-progress.h
     helper/federated-quantizers.h
     helper/federated-result-line.h
+    helper/federated-run-record.h
     helper/federated-scenario-options.h
     helper/federated-trace-files.h
     helper/federated-trace-writer.h
@@ -159,6 +179,7 @@ set(federated_headers
     model/center/device-registrar.h
     model/center/device-roster.h
     model/center/grant-sender.h
+    model/center/left-out.h
     model/center/model-sender.h
     model/center/optimal-cluster-sizes.h
     model/center/random-cluster-sizes.h
@@ -177,10 +198,13 @@ set(federated_headers
     model/channel/link-probe.h
     model/channel/measured-bit-budget.h
     model/device/center-link.h
+    model/device/delayed-messages.h
     model/device/device-registry.h
     model/device/device-session.h
     model/device/device-training.h
+    model/device/insider-attack.h
     model/device/local-training.h
+    model/device/message-tampering.h
     model/device/privacy-accountant.h
     model/device/sent-record.h
     model/device/update-sender.h
@@ -190,11 +214,16 @@ set(federated_headers
     model/fusion/fixed-link-noise.h
     model/fusion/fusion-rule.h
     model/fusion/link-noise.h
+    model/fusion/mean-aggregator.h
+    model/fusion/median-aggregator.h
     model/fusion/no-link-noise.h
+    model/fusion/norm-bound-aggregator.h
     model/fusion/resolution-fusion.h
     model/fusion/sample-fusion.h
     model/fusion/snr-link-noise.h
+    model/fusion/trimmed-mean-aggregator.h
     model/fusion/uniform-fusion.h
+    model/fusion/update-aggregator.h
     model/fusion/update-fuser.h
     model/fusion/update-fusion.h
     model/learning/cpu-time.h
@@ -242,6 +271,7 @@ set(federated_headers
     model/quantization/gaussian-quantizer.h
     model/quantization/identity-quantizer.h
     model/quantization/interval-rule.h
+    model/quantization/lane-fold.h
     model/quantization/laplace-quantizer.h
     model/quantization/level-grid.h
     model/quantization/level-quantizer.h
@@ -257,6 +287,7 @@ set(federated_headers
     model/quantization/randomized-response-quantizer.h
     model/quantization/unbiased-stochastic-quantizer.h
     model/quantization/update-clipping.h
+    model/quantization/update-limits.h
     model/quantization/update-preparation.h
     model/theory/convergence-bound.h
     model/wire/control-retry.h
@@ -266,12 +297,14 @@ set(federated_headers
     model/wire/fragment-assembler.h
     model/wire/fragmentation.h
     model/wire/message-bodies.h
-    model/wire/message-cipher.h
+    model/wire/message-crypto.h
     model/wire/message-endpoint.h
     model/wire/message-peer.h
+    model/wire/message-protection.h
     model/wire/message-sequence.h
     model/wire/message-stream.h
     model/wire/remove-event.h
+    model/wire/replay-window.h
     model/wire/socket-address.h
     model/wire/socket-check.h
 )
@@ -293,6 +326,7 @@ set(federated_test_sources
     test/federated-attack-options-test.cc
     test/federated-command-line-test.cc
     test/federated-dataset-test.cc
+    test/federated-diagnosis-test.cc
     test/federated-header-test.cc
     test/federated-learning-options-test.cc
     test/federated-number-test.cc
@@ -313,7 +347,8 @@ set(federated_test_sources
     test/learning-task-test.cc
     test/local-trainer-test.cc
     test/message-bodies-test.cc
-    test/message-cipher-test.cc
+    test/message-tampering-test.cc
+    test/missing-protection-test.cc
     test/model-evaluator-test.cc
     test/model-kernel-test.cc
     test/privacy-accountant-test.cc
@@ -332,8 +367,10 @@ set(federated_test_sources
     test/strategy-checker-test.cc
     test/true-mechanisms-test.cc
     test/type-ids-test.cc
+    test/update-aggregator-test.cc
     test/update-collector-test.cc
     test/update-fuser-test.cc
+    test/update-limits-test.cc
     test/update-preparation-test.cc
     test/uplink-meter-test.cc
     test/worker-pool-test.cc
@@ -345,8 +382,9 @@ set(federated_examples
     federated-distortion
 )
 
-# Parts that need further modules of ns-3, and are left out where one of these is not there: for each
-# part the modules, and what it adds to the lists above.
+# Parts that need further modules of ns-3 or a library, and are left out where one of these is not
+# there: for each part the modules, the packages as pkg-config knows them, and what it adds to the
+# lists above.
 set(federated_parts
     star
     wifi
@@ -354,10 +392,13 @@ set(federated_parts
     csma
     lrwpan
     energy
+    protection
 )
 
 set(federated_star_modules
     point-to-point
+)
+set(federated_star_packages
 )
 set(federated_star_sources
     helper/federated-star-helper.cc
@@ -368,9 +409,12 @@ set(federated_star_headers
 set(federated_star_tests
     test/custom-model-test.cc
     test/federated-helper-test.cc
+    test/federated-run-record-test.cc
+    test/insider-test.cc
     test/wireshark-test.cc
 )
 set(federated_star_examples
+    federated-insider
     federated-minimal
     federated-paper
     federated-private
@@ -385,6 +429,8 @@ set(federated_wifi_modules
     energy
     flow-monitor
     netanim
+)
+set(federated_wifi_packages
 )
 set(federated_wifi_sources
     helper/federated-wifi-energy-helper.cc
@@ -419,6 +465,8 @@ set(federated_lte_modules
     point-to-point
     flow-monitor
 )
+set(federated_lte_packages
+)
 set(federated_lte_sources
     helper/federated-lte-helper.cc
     model/channel/lte-link-probe.cc
@@ -437,6 +485,8 @@ set(federated_lte_examples
 set(federated_csma_modules
     csma
 )
+set(federated_csma_packages
+)
 set(federated_csma_sources
 )
 set(federated_csma_headers
@@ -453,6 +503,8 @@ set(federated_lrwpan_modules
     spectrum
     propagation
 )
+set(federated_lrwpan_packages
+)
 set(federated_lrwpan_sources
 )
 set(federated_lrwpan_headers
@@ -466,6 +518,8 @@ set(federated_lrwpan_examples
 set(federated_energy_modules
     energy
 )
+set(federated_energy_packages
+)
 set(federated_energy_sources
     helper/federated-energy-helper.cc
     model/energy/training-energy-model.cc
@@ -478,4 +532,21 @@ set(federated_energy_tests
     test/energy-test.cc
 )
 set(federated_energy_examples
+)
+
+set(federated_protection_modules
+)
+set(federated_protection_packages
+    libcrypto>=1.1.1
+)
+set(federated_protection_sources
+    model/wire/openssl-crypto.cc
+)
+set(federated_protection_headers
+)
+set(federated_protection_tests
+    test/message-protection-test.cc
+    test/protected-federation-test.cc
+)
+set(federated_protection_examples
 )

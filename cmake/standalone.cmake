@@ -3,7 +3,9 @@
 
 option(FEDERATED_NATIVE "Compile for the processor of this machine (-march=native)" ON)
 option(FEDERATED_WERROR "Treat warnings as errors" OFF)
-set(FEDERATED_SANITIZE "" CACHE STRING "Sanitizer: empty, address (with undefined) or thread")
+set(FEDERATED_SANITIZE "" CACHE STRING
+    "Sanitizer: empty, address (with undefined), thread, or fuzzer (address, and only fuzz/)"
+)
 
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
@@ -14,36 +16,10 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
 
-find_package(ns3 REQUIRED)
-if(ns3_VERSION VERSION_LESS 3.35)
-  message(FATAL_ERROR "federated needs ns-3.35 or later, found ${ns3_VERSION}")
-endif()
+include(cmake/installed-ns3.cmake)
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
 
-# Debian's exported targets name libraries whose -dev packages libns3-dev does not pull in, and
-# system include directories, which must not be repeated: they would come before the compiler's own.
-get_property(ns3_targets DIRECTORY PROPERTY IMPORTED_TARGETS)
-list(FILTER ns3_targets INCLUDE REGEX "^ns3::")
-foreach(target ${ns3_targets})
-  # ns3::libcore up to ns-3.42, ns3::core later: both become the variable libcore.
-  string(REGEX REPLACE "^ns3::(lib)?" "" module ${target})
-  set(lib${module} ${target})
-  foreach(property INTERFACE_LINK_LIBRARIES INTERFACE_INCLUDE_DIRECTORIES)
-    get_target_property(entries ${target} ${property})
-    set(kept)
-    foreach(entry ${entries})
-      if(entry MATCHES "^/usr(/include.*)?$")
-        continue()
-      endif()
-      if(NOT IS_ABSOLUTE "${entry}" OR EXISTS "${entry}")
-        list(APPEND kept "${entry}")
-      endif()
-    endforeach()
-    set_target_properties(${target} PROPERTIES ${property} "${kept}")
-  endforeach()
-endforeach()
-
-# Debian builds ns-3 with logging, which changes the layout of classes.
-add_compile_definitions(NS3_LOG_ENABLE)
 add_compile_options(-Wall -Wextra)
 # GCC 12's own AVX-512 intrinsics, which Eigen calls, read variables that are "undefined" by intent:
 # on a processor that has AVX-512 it warns of them (GCC bug 105593, mended in GCC 13).
@@ -59,16 +35,65 @@ if(FEDERATED_SANITIZE STREQUAL "address")
 elseif(FEDERATED_SANITIZE STREQUAL "thread")
   add_compile_options(-fsanitize=thread -g)
   add_link_options(-fsanitize=thread)
+elseif(FEDERATED_SANITIZE STREQUAL "fuzzer")
+  include(cmake/fuzzer.cmake)
 elseif(FEDERATED_SANITIZE)
-  message(FATAL_ERROR "FEDERATED_SANITIZE is '${FEDERATED_SANITIZE}', not address or thread")
-endif()
-
-if(FEDERATED_SANITIZE)
-  add_compile_definitions(NS3_ASSERT_ENABLE)
+  message(FATAL_ERROR "FEDERATED_SANITIZE is '${FEDERATED_SANITIZE}', not address, thread or fuzzer")
 endif()
 
 set(federated_include ${CMAKE_BINARY_DIR}/include)
 enable_testing()
+
+# ns3/<name>-module.h, which includes all headers of the module, as ns-3's own build makes it.
+function(write_module_header name headers)
+  set(text "// All headers of the module ${name}; made by its build.\n#pragma once\n")
+  foreach(header ${headers})
+    get_filename_component(file ${header} NAME)
+    string(APPEND text "#include \"ns3/${file}\"\n")
+  endforeach()
+  file(GENERATE OUTPUT ${federated_include}/ns3/${name}-module.h CONTENT "${text}")
+endfunction()
+
+# find_package(<name>), with CMAKE_PREFIX_PATH at the build folder or at an installed prefix.
+function(export_package name)
+  set(place ${CMAKE_INSTALL_LIBDIR}/cmake/${name})
+  set(folder ${CMAKE_BINARY_DIR}/lib/cmake/${name})
+  file(STRINGS model/base/federated-version.h version REGEX "^#define FEDERATED_VERSION ")
+  string(REGEX REPLACE ".*\"(.*)\".*" "\\1" version "${version}")
+  configure_package_config_file(
+    cmake/${name}-config.cmake.in ${folder}/${name}-config.cmake INSTALL_DESTINATION ${place}
+    NO_SET_AND_CHECK_MACRO
+  )
+  write_basic_package_version_file(
+    ${folder}/${name}-config-version.cmake VERSION ${version} COMPATIBILITY SameMinorVersion
+  )
+  file(COPY cmake/installed-ns3.cmake DESTINATION ${folder})
+  install(TARGETS ${name} EXPORT ${name}-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  export(EXPORT ${name}-targets NAMESPACE ${name}:: FILE ${folder}/${name}-targets.cmake)
+  install(EXPORT ${name}-targets NAMESPACE ${name}:: DESTINATION ${place})
+  install(FILES ${folder}/${name}-config.cmake ${folder}/${name}-config-version.cmake
+                cmake/installed-ns3.cmake DESTINATION ${place}
+  )
+  install(FILES ${LIB_HEADER_FILES} ${federated_include}/ns3/${name}-module.h
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ns3
+  )
+endfunction()
+
+# Each scratch/NAME.cc is a script of the user's own: build/scratch/NAME, with all modules of ns-3.
+function(build_scratch name)
+  add_custom_target(scratch)
+  file(GLOB scripts CONFIGURE_DEPENDS scratch/*.cc)
+  foreach(script ${scripts})
+    get_filename_component(program ${script} NAME_WE)
+    add_executable(scratch-${program} ${script})
+    target_link_libraries(scratch-${program} PRIVATE ${name} ${ns3_targets})
+    set_target_properties(
+      scratch-${program} PROPERTIES OUTPUT_NAME ${program}
+                                    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/scratch
+    )
+    add_dependencies(scratch scratch-${program})
+  endforeach()
+endfunction()
 
 function(build_lib)
   cmake_parse_arguments(
@@ -79,13 +104,32 @@ function(build_lib)
     get_filename_component(name ${header} NAME)
     file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${header} ${federated_include}/ns3/${name} SYMBOLIC)
   endforeach()
+  write_module_header(${LIB_LIBNAME} "${LIB_HEADER_FILES}")
+  if(FEDERATED_SANITIZE STREQUAL "fuzzer")
+    federated_filter_sources(LIB_SOURCE_FILES)
+  endif()
   add_library(${LIB_LIBNAME} SHARED ${LIB_SOURCE_FILES})
-  target_include_directories(${LIB_LIBNAME} PUBLIC ${federated_include})
-  target_link_libraries(${LIB_LIBNAME} PUBLIC ${LIB_LIBRARIES_TO_LINK})
+  target_compile_features(${LIB_LIBNAME} PUBLIC cxx_std_17)
+  target_include_directories(
+    ${LIB_LIBNAME} PUBLIC $<BUILD_INTERFACE:${federated_include}>
+                          $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+  )
+  target_link_libraries(${LIB_LIBNAME} PUBLIC ${LIB_LIBRARIES_TO_LINK} Eigen3::Eigen)
+  # Debian builds ns-3 with logging, which changes the layout of classes.
+  target_compile_definitions(
+    ${LIB_LIBNAME} PUBLIC NS3_LOG_ENABLE $<$<BOOL:${FEDERATED_SANITIZE}>:NS3_ASSERT_ENABLE>
+  )
   # Public: Eigen code compiled with and without AVX must not meet in one program.
   if(FEDERATED_NATIVE)
     target_compile_options(${LIB_LIBNAME} PUBLIC -march=native)
   endif()
+  if(FEDERATED_SANITIZE STREQUAL "fuzzer")
+    add_subdirectory(fuzz)
+    return()
+  endif()
+
+  export_package(${LIB_LIBNAME})
+  build_scratch(${LIB_LIBNAME})
 
   if(LIB_TEST_SOURCES)
     # The tests twice: as a GoogleTest program (ctest), and behind ns-3's test-runner.
@@ -120,14 +164,27 @@ function(build_lib)
       COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tools/test-rotation $<TARGET_FILE:federated-star>
               $<TARGET_FILE:federated-paper> ${CMAKE_CURRENT_SOURCE_DIR}/data/mnist
     )
-    add_test(NAME plots-and-studies COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tools/test-plots)
+    if(NOT FEDERATED_SANITIZE) # a script outside is not compiled with a sanitizer
+      add_test(NAME a-script-outside-finds-the-package
+               COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tools/test-package ${CMAKE_BINARY_DIR}
+      )
+    endif()
+    if(TARGET federated-csma)
+      add_test(
+        NAME decoder-of-protected-captures
+        COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test/tools/decode $<TARGET_FILE:federated-star>
+                $<TARGET_FILE:federated-csma> ${CMAKE_CURRENT_SOURCE_DIR}/data/mnist
+      )
+      set_tests_properties(decoder-of-protected-captures PROPERTIES SKIP_RETURN_CODE 77)
+    endif()
     add_test(NAME campaigns COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test/tools/run)
+    add_test(NAME report-in-a-browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tools/test-report)
     set_tests_properties(
       dissector-on-captures-of-an-example
       full-disk-and-busy-files-of-an-example
       rotated-updates-of-examples
-      plots-and-studies
       campaigns
+      report-in-a-browser
       PROPERTIES SKIP_RETURN_CODE 77
     )
   endif()

@@ -18,7 +18,9 @@
  *   update_snr_db         |v|^2 / |decoded v - v|^2 after clipping
  *   clip_factor           factor by which clipping scaled the update
  *   objective, outer_iterations, inner_iterations, diverged     how the search ended
- * PREFIX.png shows the images, for each net the true ones above the found ones.
+ *   ssim_N                of what was found after N iterations, a column for each of --record;
+ * after a search has diverged, of its last image PREFIX.png shows the images, for each net the true
+ * ones above those after the recorded iterations and the found ones.
  *
  *   federated-attack --quantizer=dp --interval=min-max --attack=dlg --output=results/attack
  */
@@ -29,6 +31,7 @@
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-dataset.h"
 #include "ns3/federated-learning-options.h"
+#include "ns3/federated-number.h"
 #include "ns3/federated-output-file.h"
 #include "ns3/federated-result-line.h"
 #include "ns3/federated-streams.h"
@@ -39,12 +42,14 @@
 #include "ns3/quantizer.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/sample-gatherer.h"
+#include "ns3/uinteger.h"
 #include "ns3/update-preparation.h"
 #include "ns3/worker-pool.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <iostream>
 #include <limits>
 #include <vector>
@@ -69,20 +74,29 @@ struct Setting
     double clip;                     //!< Bound of the l1 norm.
     double capture;                  //!< Probability that a coordinate is captured.
     uint64_t seed;                   //!< For every draw.
+    std::vector<uint32_t> record;    //!< Iterations to record, ascending.
 };
 
 /** One attack. */
 struct Attack
 {
-    uint32_t net;              //!< Which random model.
-    uint32_t image;            //!< Which image.
-    uint32_t sample;           //!< Its index in the training set.
-    double clipFactor;         //!< Factor by which clipping scaled the update.
-    double snrDb;              //!< Of the update.
-    std::vector<double> truth; //!< The true image.
-    InversionResult found;     //!< What was found.
-    ImageQuality quality;      //!< How close that is.
+    uint32_t net;                         //!< Which random model.
+    uint32_t image;                       //!< Which image.
+    uint32_t sample;                      //!< Its index in the training set.
+    double clipFactor;                    //!< Factor by which clipping scaled the update.
+    double snrDb;                         //!< Of the update.
+    std::vector<double> truth;            //!< The true image.
+    InversionResult found;                //!< What was found.
+    ImageQuality quality;                 //!< How close that is.
+    std::vector<std::vector<double>> way; //!< The images after the iterations to record.
 };
+
+/** @return how close an image is to the true one of an attack. */
+ImageQuality
+Compare(const Setting& setting, const Attack& attack, const std::vector<double>& image)
+{
+    return ImageQuality::Compare(attack.truth, image, setting.shape.rows, setting.shape.columns);
+}
 
 /** Compute, clip, quantize and decode an update, then attack it. */
 void
@@ -139,9 +153,28 @@ Run(const Setting& setting, Attack& attack)
 
     const auto kernel = setting.model->CreateDoubleKernel(setting.shape);
     FederatedRandom random(setting.seed, FederatedRandom::GENERAL, attack.image, attack.net);
-    attack.found = setting.attack->Reconstruct(observation, *kernel, setting.shape, random);
-    attack.quality = ImageQuality::Compare(
-        attack.truth, attack.found.image, setting.shape.rows, setting.shape.columns);
+    const auto record = [&](uint32_t iteration, const std::vector<double>& image)
+    {
+        const std::size_t next = attack.way.size();
+        if (next < setting.record.size() && setting.record[next] == iteration)
+        {
+            attack.way.push_back(image);
+        }
+    };
+    attack.found = setting.attack->Reconstruct(observation, *kernel, setting.shape, random, record);
+    attack.way.resize(setting.record.size(), attack.found.image); // a search that diverged
+    attack.quality = Compare(setting, attack, attack.found.image);
+}
+
+/** @return what is wrong with a list of iterations to record, or nothing. */
+std::string
+ReadRecord(const std::string& text, std::vector<uint32_t>& record)
+{
+    const bool isList = FederatedNumber::ReadCounts<uint32_t>(text, 0, 1000000, record);
+    return isList && std::adjacent_find(record.begin(), record.end(), std::greater_equal<>()) ==
+                         record.end()
+               ? ""
+               : "is not a list of ascending iterations such as 0,20,40";
 }
 
 /** The value below which a fraction of the values lies, interpolated between neighbors. */
@@ -167,6 +200,8 @@ main(int argc, char* argv[])
     uint32_t nets = 3;
     uint32_t images = 8;
     uint32_t threads = 0;
+    std::string recordText;
+    std::vector<uint32_t> record;
     std::string output = "federated-attack";
 
     FederatedCommandLine cmd(__FILE__, "Gradient inversion against quantized updates.");
@@ -184,6 +219,10 @@ main(int argc, char* argv[])
                 });
     cmd.AddCount("nets", "Random models", nets, 1, 1000);
     cmd.AddCount("images", "Training images of each of them", images, 1, 1000);
+    cmd.AddText("record",
+                "Iterations after which the image is recorded, as 0,20,40",
+                recordText,
+                [&record](const std::string& text) { return ReadRecord(text, record); });
     cmd.AddCount("threads", "Worker threads; 0 is one a core", threads, 0, 256);
     cmd.AddOutput(output);
     cmd.ParseOrExit(argc, argv);
@@ -211,6 +250,11 @@ main(int argc, char* argv[])
     cmd.Require(isApplicable,
                 "--attack=" + options.attack + " does not work on --model=" + modelName + ": " +
                     error);
+    UintegerValue iterations;
+    cmd.Require(record.empty() || (attack->GetAttributeFailSafe("Iterations", iterations) &&
+                                   record.back() <= iterations.Get()),
+                "--record=" + recordText + " has more iterations than --attack=" + options.attack +
+                    ".");
     cmd.Require(std::size_t{nets} * images <= train.GetSize(),
                 "--nets=" + std::to_string(nets) + " times --images=" + std::to_string(images) +
                     " is more than the data has.");
@@ -235,11 +279,17 @@ main(int argc, char* argv[])
                           options.bits,
                           options.clip,
                           capture,
-                          seed};
+                          seed,
+                          record};
     FederatedOutputFile table(output + ".csv");
     FederatedOutputFile picture(output + ".png");
     table.GetStream() << "net,image,sample,label,found_label,ssim,psnr_db,mse,update_snr_db,"
-                         "clip_factor,objective,outer_iterations,inner_iterations,diverged\n";
+                         "clip_factor,objective,outer_iterations,inner_iterations,diverged";
+    for (uint32_t iteration : record)
+    {
+        table.GetStream() << ",ssim_" << iteration;
+    }
+    table.GetStream() << '\n';
     cmd.Require(table.Flush(error) && picture.Flush(error), error);
     std::vector<Attack> attacks(std::size_t{nets} * images);
     std::atomic<std::size_t> done{0};
@@ -259,8 +309,9 @@ main(int argc, char* argv[])
                                           std::to_string(one.quality.ssim) + "\n";
                      });
 
-    ContactSheet sheet(shape.rows, shape.columns, std::size_t{2} * nets, images);
+    ContactSheet sheet(shape.rows, shape.columns, (2 + record.size()) * nets, images);
     std::vector<double> similarities;
+    std::vector<std::vector<double>> recorded(record.size());
     double labels = 0;
     double above = 0;
     double snr = 0;
@@ -272,10 +323,17 @@ main(int argc, char* argv[])
                           << +one.found.label << ',' << one.quality.ssim << ',' << one.quality.psnr
                           << ',' << one.quality.mse << ',' << one.snrDb << ',' << one.clipFactor
                           << ',' << one.found.objective << ',' << one.found.outerIterations << ','
-                          << one.found.innerIterations << ',' << one.found.diverged << '\n';
-        const std::size_t row = 2 * std::size_t{one.net};
+                          << one.found.innerIterations << ',' << one.found.diverged;
+        const std::size_t row = (2 + record.size()) * one.net;
         sheet.SetImage(row, one.image, one.truth);
-        sheet.SetImage(row + 1, one.image, one.found.image);
+        for (std::size_t i = 0; i < record.size(); ++i)
+        {
+            recorded[i].push_back(Compare(setting, one, one.way[i]).ssim);
+            table.GetStream() << ',' << recorded[i].back();
+            sheet.SetImage(row + 1 + i, one.image, one.way[i]);
+        }
+        table.GetStream() << '\n';
+        sheet.SetImage(row + 1 + record.size(), one.image, one.found.image);
         similarities.push_back(one.quality.ssim);
         labels += label == one.found.label;
         above += one.quality.ssim > 0.5;
@@ -294,6 +352,10 @@ main(int argc, char* argv[])
     result.AddReal("label_accuracy", labels / count);
     result.AddReal("update_snr_db", snr / count);
     result.AddReal("diverged", diverged / count);
+    for (std::size_t i = 0; i < record.size(); ++i)
+    {
+        result.AddReal("median_ssim_" + std::to_string(record[i]), GetQuantile(recorded[i], 0.5));
+    }
     result.Print(std::cout);
     return 0;
 }

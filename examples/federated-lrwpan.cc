@@ -180,6 +180,5 @@ main(int argc, char* argv[])
     result.AddText("algorithm", options.algorithm);
     result.AddCount("granted_updates", g_granted);
     result.AddCount("complete_updates", g_complete);
-    federation.Finish(result);
-    return 0;
+    return federation.Finish(result);
 }

@@ -117,6 +117,5 @@ main(int argc, char* argv[])
     result.AddReal("mean_snr_db", 10 * std::log10(last.meanSnr));
     result.AddReal("bit_budget", last.bitBudget);
     result.AddReal("same_cell_epsilon", last.sameCellEpsilon);
-    federation.Finish(result);
-    return 0;
+    return federation.Finish(result);
 }

@@ -68,6 +68,5 @@ main(int argc, char* argv[])
     federation.StopWhenFinished();
 
     Simulator::Run();
-    federation.Finish(federation.GetTraceWriter()->GetResult());
-    return 0;
+    return federation.Finish();
 }

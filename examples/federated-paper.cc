@@ -100,6 +100,5 @@ main(int argc, char* argv[])
     std::cerr << "processor time: training " << federation.GetTask()->GetTrainingSeconds()
               << " s, evaluation " << federation.GetTask()->GetEvaluationSeconds() << " s, all "
               << static_cast<double>(std::clock()) / CLOCKS_PER_SEC << " s\n";
-    federation.Finish(result);
-    return 0;
+    return federation.Finish(result);
 }

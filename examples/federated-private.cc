@@ -177,14 +177,7 @@ main(int argc, char* argv[])
                 "Option --participants is " + std::to_string(participants) +
                     ", more than there are devices.");
     std::string error;
-    FederatedData sets = FederatedData::LoadDirectory(data, error);
-    cmd.Require(sets.train != nullptr, error);
-    const uint32_t rows = sets.train->GetRows();
-    const uint32_t columns = sets.train->GetColumns();
-    cmd.Require(rows % pool == 0 && columns % pool == 0,
-                "Option --pool is " + std::to_string(pool) + ", which does not divide images of " +
-                    std::to_string(rows) + " x " + std::to_string(columns) + " pixels.");
-    sets = sets.Pool(pool);
+    const FederatedData sets = FederatedScenarioOptions::LoadPooled(cmd, data, pool);
 
     FederatedHelper federation;
     federation.SetAlgorithm("alg1"); // uniform weights, random devices
@@ -193,6 +186,7 @@ main(int argc, char* argv[])
     {
         federation.SetRotation(true);
     }
+    federation.SetCommand(cmd.GetCommand());
     learning.SetUp(federation);
     const auto model = FederatedLearningOptions::MakeModel(learning.model, error);
     if (learning.model == "logistic")
@@ -304,6 +298,5 @@ main(int argc, char* argv[])
     result.AddText("mechanism", mechanism);
     result.AddCount("update_bytes", quantizer->GetPayloadSize(encoded, bits));
     result.AddReal("same_cell_epsilon", traces->GetLastRound().sameCellEpsilon);
-    federation.Finish(result);
-    return 0;
+    return federation.Finish(result);
 }

@@ -128,6 +128,5 @@ main(int argc, char* argv[])
     {
         result.AddCount("update_drops", updateDrops);
     }
-    federation.Finish(result);
-    return 0;
+    return federation.Finish(result);
 }

@@ -148,6 +148,5 @@ main(int argc, char* argv[])
     result.AddReal("bit_budget", last.bitBudget);
     result.AddReal("same_cell_epsilon", last.sameCellEpsilon);
     animation.reset();
-    federation.Finish(result);
-    return 0;
+    return federation.Finish(result);
 }

@@ -230,10 +230,13 @@ FederatedCommandLine::~FederatedCommandLine()
 }
 
 void
-FederatedCommandLine::Add(Option option, const std::string& help)
+FederatedCommandLine::Add(const std::string& name,
+                          const std::string& help,
+                          const Check& read,
+                          const Show& show)
 {
-    m_options.push_back(std::move(option));
-    m_commandLine.AddValue(m_options.back().name, help, m_options.back().text);
+    m_options.push_back({name, show(), false, false, read, show});
+    m_commandLine.AddValue(name, help, m_options.back().text);
 }
 
 void
@@ -254,7 +257,7 @@ FederatedCommandLine::AddCount(const std::string& name,
         value = static_cast<uint32_t>(number);
         return "";
     };
-    Add({name, std::to_string(value), false, false, read}, help + ", " + range);
+    Add(name, help + ", " + range, read, [&value] { return std::to_string(value); });
 }
 
 void
@@ -275,7 +278,7 @@ FederatedCommandLine::AddReal(const std::string& name,
         value = number;
         return "";
     };
-    Add({name, ToText(value), false, false, read}, help + ", " + range);
+    Add(name, help + ", " + range, read, [&value] { return ToText(value); });
 }
 
 void
@@ -296,7 +299,7 @@ FederatedCommandLine::AddTime(const std::string& name,
         value = time;
         return "";
     };
-    Add({name, ToText(value.GetSeconds()) + "s", false, false, read}, help + ", " + range);
+    Add(name, help + ", " + range, read, [&value] { return ToText(value.GetSeconds()) + "s"; });
 }
 
 void
@@ -322,7 +325,7 @@ FederatedCommandLine::AddChoice(const std::string& name,
         value = word;
         return "";
     };
-    Add({name, value, false, false, read}, help + ", one of " + list);
+    Add(name, help + ", one of " + list, read, [&value] { return value; });
 }
 
 void
@@ -340,7 +343,7 @@ FederatedCommandLine::AddText(const std::string& name,
         }
         return error;
     };
-    Add({name, value, false, false, read}, help);
+    Add(name, help, read, [&value] { return value; });
 }
 
 void
@@ -356,7 +359,8 @@ FederatedCommandLine::AddFlag(const std::string& name, const std::string& help, 
         value = word == "true" || word == "1";
         return "";
     };
-    Add({name, value ? "true" : "false", true, false, read}, help);
+    Add(name, help, read, [&value]() -> std::string { return value ? "true" : "false"; });
+    m_options.back().isFlag = true;
 }
 
 void
@@ -372,7 +376,8 @@ FederatedCommandLine::AddData(std::string& folder)
         folder = text;
         return "";
     };
-    Add({"data", folder, false, true, read}, "Folder with the dataset");
+    Add("data", "Folder with the dataset", read, [&folder] { return folder; });
+    m_options.back().checkDefault = true;
 }
 
 void
@@ -398,8 +403,11 @@ FederatedCommandLine::AddOutput(std::string& prefix)
         prefix = text;
         return "";
     };
-    Add({"output", prefix, false, !prefix.empty(), read},
-        "Start of the path of every file that is written");
+    Add("output",
+        "Start of the path of every file that is written",
+        read,
+        [&prefix] { return prefix; });
+    m_options.back().checkDefault = !prefix.empty();
 }
 
 std::string
@@ -446,6 +454,7 @@ FederatedCommandLine::ReadOne(const std::string& name, bool hasValue, const std:
     {
         return "The value of " + shown + " is not one that ns-3 takes here.";
     }
+    m_settings.emplace_back(name, value);
     return "";
 }
 
@@ -487,7 +496,9 @@ FederatedCommandLine::ReadAll(const std::vector<std::string>& words)
 bool
 FederatedCommandLine::Parse(int argc, char* argv[], std::string& error)
 {
-    std::vector<std::string> words(argv, argv + argc);
+    m_words.assign(argv, argv + argc);
+    m_settings.clear();
+    std::vector<std::string> words = m_words;
     const std::string program = words.empty() ? m_commandLine.GetName() : words[0];
     if (!words.empty())
     {
@@ -543,6 +554,17 @@ FederatedCommandLine::Require(bool isRight, const std::string& error) const
     {
         Fail(error);
     }
+}
+
+FederatedCommand
+FederatedCommandLine::GetCommand() const
+{
+    FederatedCommand command{m_commandLine.GetName(), m_words, {}, m_settings};
+    for (const Option& option : m_options)
+    {
+        command.options.emplace_back(option.name, option.show());
+    }
+    return command;
 }
 
 FederatedTraceFiles&

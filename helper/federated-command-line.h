@@ -3,6 +3,7 @@
 #ifndef FEDERATED_COMMAND_LINE_H
 #define FEDERATED_COMMAND_LINE_H
 
+#include "federated-run-record.h"
 #include "federated-trace-files.h"
 
 #include "ns3/command-line.h"
@@ -169,10 +170,16 @@ class FederatedCommandLine
      */
     void Require(bool isRight, const std::string& error) const;
 
+    /** @return how the program was called; after Parse(). */
+    FederatedCommand GetCommand() const;
+
     /** @return the files that ns-3 writes, to add to them. */
     FederatedTraceFiles& GetTraceFiles();
 
   private:
+    /** Returns a value as a user would write it. */
+    using Show = std::function<std::string()>;
+
     /** An option of the example. */
     struct Option
     {
@@ -181,13 +188,17 @@ class FederatedCommandLine
         bool isFlag;       //!< Whether the name alone is enough.
         bool checkDefault; //!< Whether the default has to be read too, because it may be wrong.
         Check read;        //!< Checks a value, and stores it when it is right.
+        Show show;         //!< Returns the value.
     };
 
     /**
-     * @param option The option.
+     * Add an option that needs a value.
+     * @param name Its name, without dashes.
      * @param help What it means.
+     * @param read Checks a value, and stores it when it is right.
+     * @param show Returns the value.
      */
-    void Add(Option option, const std::string& help);
+    void Add(const std::string& name, const std::string& help, const Check& read, const Show& show);
 
     /**
      * @param words The words after the program.
@@ -203,9 +214,11 @@ class FederatedCommandLine
      */
     std::string ReadOne(const std::string& name, bool hasValue, const std::string& value);
 
-    CommandLine m_commandLine;    //!< Prints the help.
-    std::deque<Option> m_options; //!< The options; their addresses stay.
-    FederatedTraceFiles m_files;  //!< What ns-3 writes.
+    CommandLine m_commandLine;           //!< Prints the help.
+    std::deque<Option> m_options;        //!< The options; their addresses stay.
+    std::vector<std::string> m_words;    //!< The command line.
+    FederatedCommand::Values m_settings; //!< What it set in ns-3.
+    FederatedTraceFiles m_files;         //!< What ns-3 writes.
 };
 
 } // namespace ns3

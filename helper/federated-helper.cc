@@ -14,6 +14,7 @@
 #include "ns3/inet-socket-address.h"
 #include "ns3/ipv4.h"
 #include "ns3/ipv6.h"
+#include "ns3/message-protection.h"
 #include "ns3/mobility-model.h"
 #include "ns3/node-list.h"
 #include "ns3/pointer.h"
@@ -26,6 +27,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <iostream>
 #include <set>
 #include <sstream>
@@ -36,14 +38,68 @@ namespace ns3
 namespace
 {
 
+uint32_t g_federations = 0; // installed in this simulation
+
+/** @return the number of one more federation in this simulation, from 0 on. */
+uint32_t
+CountFederation()
+{
+    if (g_federations == 0)
+    {
+        Simulator::ScheduleDestroy(+[]() { g_federations = 0; });
+    }
+    return g_federations++;
+}
+
+/** Centers whose last round the simulation waits for; only addresses, which are never followed. */
+std::set<const FusionCenter*> g_unfinished;
+
+/** The simulation is destroyed, and its centers with it. */
+void
+ForgetUnfinished()
+{
+    g_unfinished.clear();
+}
+
 /**
- * Simulator::Stop as a trace sink.
+ * Simulator::Stop as a trace sink, once all centers that were to be waited for have finished.
+ * @param center The center that has finished.
  * @param rounds Not used.
  */
 void
-StopSimulation(uint32_t /* rounds */)
+StopSimulation(const FusionCenter* center, uint32_t /* rounds */)
 {
-    Simulator::Stop();
+    if (g_unfinished.erase(center) > 0 && g_unfinished.empty())
+    {
+        Simulator::Stop();
+    }
+}
+
+/**
+ * @param object An object.
+ * @return its TypeId and attributes, to compare it with another one.
+ */
+std::string
+DescribeObject(const Ptr<Object>& object)
+{
+    const TypeId type = object->GetInstanceTypeId();
+    std::string text = type.GetName() + "[";
+    for (TypeId level = type;; level = level.GetParent())
+    {
+        for (std::size_t i = 0; i < level.GetAttributeN(); ++i)
+        {
+            StringValue value;
+            if (object->GetAttributeFailSafe(level.GetAttribute(i).name, value))
+            {
+                text += (text.back() == '[' ? "" : "|") + level.GetAttribute(i).name + "=" +
+                        value.Get();
+            }
+        }
+        if (!level.HasParent())
+        {
+            return text + "]";
+        }
+    }
 }
 
 /**
@@ -109,6 +165,71 @@ GetDistance(uint32_t reference, std::vector<uint32_t> nodes, uint32_t device)
     const auto from = NodeList::GetNode(reference)->GetObject<MobilityModel>();
     const auto to = NodeList::GetNode(nodes.at(device))->GetObject<MobilityModel>();
     return from && to ? from->GetDistanceFrom(to) : std::nan("");
+}
+
+/**
+ * @param node A node.
+ * @return its place; unknown if it has no mobility model.
+ */
+FederatedRunRecord::Place
+GetPlace(const Ptr<Node>& node)
+{
+    const auto mobility = node->GetObject<MobilityModel>();
+    if (!mobility)
+    {
+        return {};
+    }
+    const Vector position = mobility->GetPosition();
+    return {position.x, position.y, position.z};
+}
+
+/**
+ * @param object An object.
+ * @param isPart Whether it is an attribute itself; then objects in it are named only.
+ * @return its attributes as texts that ns-3 reads, but no keys.
+ */
+FederatedCommand::Values
+ListAttributes(const Ptr<Object>& object, bool isPart = false)
+{
+    FederatedCommand::Values values;
+    const TypeId type = object->GetInstanceTypeId();
+    for (TypeId level = type;; level = level.GetParent())
+    {
+        for (std::size_t i = 0; i < level.GetAttributeN(); ++i)
+        {
+            const TypeId::AttributeInformation& attribute = level.GetAttribute(i);
+            const bool isKey = attribute.name.find("Key") != std::string::npos;
+            if (isKey || attribute.supportLevel != TypeId::SUPPORTED ||
+                (attribute.flags & TypeId::ATTR_GET) == 0 || !attribute.accessor->HasGetter())
+            {
+                continue;
+            }
+            const Ptr<AttributeValue> value = attribute.checker->Create();
+            object->GetAttribute(attribute.name, *value);
+            const auto pointer = DynamicCast<PointerValue>(value);
+            if (!pointer)
+            {
+                values.emplace_back(attribute.name, value->SerializeToString(attribute.checker));
+                continue;
+            }
+            const Ptr<Object> part = pointer->GetObject();
+            std::string text = part ? part->GetInstanceTypeId().GetName() : "0";
+            if (part && !isPart)
+            {
+                std::string list;
+                for (const auto& [name, setting] : ListAttributes(part, true))
+                {
+                    list += (list.empty() ? "" : "|") + name + "=" + setting;
+                }
+                text += list.empty() ? "" : "[" + list + "]";
+            }
+            values.emplace_back(attribute.name, text);
+        }
+        if (!level.HasParent() || level.GetParent() == level)
+        {
+            return values;
+        }
+    }
 }
 
 /**
@@ -275,9 +396,27 @@ FederatedHelper::FederatedHelper()
 {
 }
 
+FederatedHelper::~FederatedHelper()
+{
+    if (m_traces)
+    {
+        m_traces->ForgetPrivacy(); // it asks this object
+    }
+}
+
+void
+FederatedHelper::CheckOpen(const char* setter) const
+{
+    NS_ABORT_MSG_IF(m_center,
+                    "FederatedHelper: " << setter
+                                        << " comes too late, after Install; set attributes of "
+                                           "GetCenter() and GetDevices() instead");
+}
+
 void
 FederatedHelper::SetProfile(const std::string& name)
 {
+    CheckOpen("SetProfile");
     m_profile = name;
     m_checked = false;
 }
@@ -285,6 +424,7 @@ FederatedHelper::SetProfile(const std::string& name)
 void
 FederatedHelper::SetAlgorithm(const std::string& name)
 {
+    CheckOpen("SetAlgorithm");
     m_algorithm = name;
     m_checked = false;
 }
@@ -292,6 +432,7 @@ FederatedHelper::SetAlgorithm(const std::string& name)
 void
 FederatedHelper::SetWeights(const std::string& name)
 {
+    CheckOpen("SetWeights");
     m_weights = name;
     m_checked = false;
 }
@@ -299,6 +440,7 @@ FederatedHelper::SetWeights(const std::string& name)
 void
 FederatedHelper::SetEpsilon(double epsilon)
 {
+    CheckOpen("SetEpsilon");
     m_epsilon = epsilon;
     m_checked = false;
 }
@@ -306,6 +448,7 @@ FederatedHelper::SetEpsilon(double epsilon)
 void
 FederatedHelper::SetInterval(double halfWidth)
 {
+    CheckOpen("SetInterval");
     NS_ABORT_MSG_IF(!std::isfinite(halfWidth) || halfWidth <= 0,
                     "FederatedHelper: the interval has a half width of "
                         << halfWidth << ", not a number above 0");
@@ -316,6 +459,7 @@ FederatedHelper::SetInterval(double halfWidth)
 void
 FederatedHelper::SetClipBound(double bound)
 {
+    CheckOpen("SetClipBound");
     NS_ABORT_MSG_IF(!std::isfinite(bound) || bound <= 0,
                     "FederatedHelper: the clip bound is " << bound << ", not a number above 0");
     m_clipBound = bound;
@@ -325,6 +469,7 @@ FederatedHelper::SetClipBound(double bound)
 void
 FederatedHelper::SetQuantizer(Ptr<Quantizer> quantizer)
 {
+    CheckOpen("SetQuantizer");
     m_customQuantizer = quantizer;
     m_checked = false;
 }
@@ -332,6 +477,7 @@ FederatedHelper::SetQuantizer(Ptr<Quantizer> quantizer)
 void
 FederatedHelper::AddGroup(const NodeContainer& nodes, unsigned bits)
 {
+    CheckOpen("AddGroup");
     m_groups.push_back({nodes, bits});
     m_checked = false;
 }
@@ -339,6 +485,7 @@ FederatedHelper::AddGroup(const NodeContainer& nodes, unsigned bits)
 void
 FederatedHelper::SetData(const FederatedData& data)
 {
+    CheckOpen("SetData");
     m_data = data;
     m_checked = false;
 }
@@ -352,6 +499,7 @@ FederatedHelper::SetPartition(Ptr<FederatedPartition> partition)
 void
 FederatedHelper::SetProtocol(const std::string& protocol)
 {
+    CheckOpen("SetProtocol");
     m_protocol = protocol;
     m_checked = false;
 }
@@ -360,7 +508,6 @@ void
 FederatedHelper::SetEncryptionKey(const std::string& key)
 {
     SetCenterAttribute("EncryptionKey", StringValue(key));
-    SetDeviceAttribute("EncryptionKey", StringValue(key));
 }
 
 void
@@ -373,6 +520,7 @@ FederatedHelper::SetRotation(bool rotation)
 void
 FederatedHelper::SetGroupAddress(Ipv4Address group, uint16_t devicePort)
 {
+    CheckOpen("SetGroupAddress");
     m_group = group;
     m_groupPort = devicePort;
 }
@@ -380,6 +528,7 @@ FederatedHelper::SetGroupAddress(Ipv4Address group, uint16_t devicePort)
 void
 FederatedHelper::SetEnrolled(bool enrolled)
 {
+    CheckOpen("SetEnrolled");
     m_enrolled = enrolled;
 }
 
@@ -396,30 +545,35 @@ FederatedHelper::SetProbe(const Ptr<LinkProbe>& probe)
 void
 FederatedHelper::SetDistanceReference(const Ptr<Node>& node)
 {
+    CheckOpen("SetDistanceReference");
     m_reference = node;
 }
 
 void
 FederatedHelper::SetJoinSpacing(const Time& spacing)
 {
+    CheckOpen("SetJoinSpacing");
     m_joinSpacing = spacing;
 }
 
 void
 FederatedHelper::SetCenterAttribute(const std::string& name, const AttributeValue& value)
 {
+    CheckOpen("SetCenterAttribute");
     m_centerAttributes.emplace_back(name, value.Copy());
 }
 
 void
 FederatedHelper::SetDeviceAttribute(const std::string& name, const AttributeValue& value)
 {
+    CheckOpen("SetDeviceAttribute");
     m_deviceAttributes.emplace_back(name, value.Copy());
 }
 
 void
 FederatedHelper::SetTaskAttribute(const std::string& name, const AttributeValue& value)
 {
+    CheckOpen("SetTaskAttribute");
     m_taskAttributes.emplace_back(name, value.Copy());
     m_checked = false;
 }
@@ -496,7 +650,8 @@ FederatedHelper::Check(std::string& error)
 {
     if (m_checked)
     {
-        return CheckStrategies(error) && CheckPrivacyBudgets(error);
+        return CheckProtection(error) && CheckStrategies(error) && CheckSides(error) &&
+               CheckPrivacyBudgets(error);
     }
     std::ostringstream text;
     const Profile* profile = Find(PROFILES, m_profile);
@@ -555,7 +710,53 @@ FederatedHelper::Check(std::string& error)
     m_task->SetGroups(sizes);
     m_task->AssignStreams(m_stream);
     m_checked = m_task->Prepare(error);
-    return m_checked && CheckStrategies(error) && CheckPrivacyBudgets(error);
+    return m_checked && CheckProtection(error) && CheckStrategies(error) && CheckSides(error) &&
+           CheckPrivacyBudgets(error);
+}
+
+bool
+FederatedHelper::CheckProtection(std::string& error) const
+{
+    const auto value = DynamicCast<const StringValue>(
+        FindValue(FusionCenter::GetTypeId(), m_centerAttributes, "EncryptionKey"));
+    error.clear();
+    if (value && !value->Get().empty())
+    {
+        error = federated::MessageProtection::FindObstacle(GetFragmentSize(), m_groupPort != 0);
+    }
+    if (!error.empty())
+    {
+        error = "A key is set (EncryptionKey, --encrypt), but " + error;
+    }
+    return error.empty();
+}
+
+bool
+FederatedHelper::CheckSides(std::string& error) const
+{
+    const std::pair<const char*, const Attributes*> sides[] = {
+        {"the center", &m_centerAttributes}, {"the devices", &m_deviceAttributes}};
+    std::string found[2];
+    for (std::size_t i = 0; i < 2; ++i)
+    {
+        Attributes attributes{{"Quantizer", Create<PointerValue>(m_quantizer)}};
+        attributes.insert(attributes.end(), sides[i].second->begin(), sides[i].second->end());
+        const TypeId type = i == 0 ? FusionCenter::GetTypeId() : FederatedDevice::GetTypeId();
+        const auto value =
+            DynamicCast<const PointerValue>(FindValue(type, attributes, "Quantizer"));
+        if (!value || !value->GetObject())
+        {
+            return true; // an application without a quantizer aborts when it starts
+        }
+        found[i] = DescribeObject(value->GetObject());
+    }
+    if (found[0] != found[1])
+    {
+        error = "Quantizer of the center is " + found[0] + ", and that of the devices " + found[1] +
+                "; SetQuantizer sets both.";
+        return false;
+    }
+    return true;
 }
 
 bool
@@ -785,6 +986,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
     m_reference = m_reference ? m_reference : centerNode;
     MakeStrategies();
     m_center = MakeCenter(centerAddress);
+    m_center->SetAttribute("Federation", UintegerValue(CountFederation()));
     Apply(m_center, m_centerAttributes);
     centerNode->AddApplication(m_center);
     ApplicationContainer applications(m_center);
@@ -800,6 +1002,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
     const bool v6 = Ipv6Address::IsMatchingType(address.ip);
     m_traces = Create<FederatedTraceWriter>();
     m_traces->Watch(m_center);
+    m_diagnosis = Create<FederatedDiagnosis>(m_center, CountDevices(), centerAddress);
     for (uint32_t m = 0; m < m_groups.size(); ++m)
     {
         factory.Set("Group", UintegerValue(m));
@@ -810,6 +1013,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
             const auto id = static_cast<uint32_t>(m_devices.size());
             factory.Set("DeviceId", UintegerValue(id));
             const auto device = factory.Create<FederatedDevice>();
+            device->SetAttribute("DeviceKey", StringValue(m_center->GetDeviceKey(id)));
             Apply(device, m_deviceAttributes);
             device->SetStartTime(m_joinSpacing * static_cast<int64_t>(id));
             node->AddApplication(device);
@@ -823,16 +1027,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
             applications.Add(device);
         }
     }
-    const bool chosen =
-        std::any_of(m_centerAttributes.begin(),
-                    m_centerAttributes.end(),
-                    [](const auto& attribute) { return attribute.first == "IntervalRule"; });
-    if (!chosen)
-    {
-        PointerValue interval; // of the devices, for which a user may have set another one
-        m_devices.front()->GetAttribute("IntervalRule", interval);
-        m_center->SetAttribute("IntervalRule", interval);
-    }
+    TellCenter();
     std::vector<uint32_t> places;
     for (const auto& device : m_devices)
     {
@@ -845,6 +1040,26 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
         Enroll();
     }
     return applications;
+}
+
+void
+FederatedHelper::TellCenter()
+{
+    const auto tell = [this](const std::string& name, AttributeValue&& value)
+    {
+        const bool isChosen =
+            std::any_of(m_centerAttributes.begin(),
+                        m_centerAttributes.end(),
+                        [&name](const auto& attribute) { return attribute.first == name; });
+        if (!isChosen)
+        {
+            m_devices.front()->GetAttribute(name, value);
+            m_center->SetAttribute(name, value);
+        }
+    };
+    tell("IntervalRule", PointerValue());
+    tell("ClipNorm", EnumValue(CLIP_NONE));
+    tell("ClipBound", DoubleValue());
 }
 
 void
@@ -909,10 +1124,60 @@ FederatedHelper::ApplyStreams()
     }
 }
 
+void
+FederatedHelper::SetCommand(const FederatedCommand& command)
+{
+    m_command = command;
+}
+
+FederatedRunRecord
+FederatedHelper::MakeRunRecord()
+{
+    FederatedRunRecord record;
+    record.command = m_command;
+    record.center = GetPlace(m_reference);
+    std::vector<std::string> groups;
+    for (uint32_t m = 0; m < m_groups.size(); ++m)
+    {
+        const Group& group = m_groups[m];
+        groups.push_back(FederatedJson::Object({{"devices", std::to_string(group.nodes.GetN())},
+                                                {"bits", std::to_string(group.bits)}}));
+        for (uint32_t i = 0; i < group.nodes.GetN(); ++i)
+        {
+            const auto id = static_cast<uint32_t>(record.devices.size());
+            record.devices.push_back(
+                {m, group.bits, m_task->GetSamples(id), GetPlace(group.nodes.Get(i))});
+        }
+    }
+    record.facts = {
+        {"d", std::to_string(m_task->GetDimension())},
+        {"encoded", std::to_string(GetEncodedSize())},
+        {"devices", std::to_string(record.devices.size())},
+        {"groups", FederatedJson::List(groups)},
+        {"profile", FederatedJson::Text(m_profile)},
+        {"algorithm", FederatedJson::Text(m_algorithm)},
+        {"weights", FederatedJson::Text(m_weights)},
+        {"protocol", FederatedJson::Text(m_protocol)},
+    };
+    record.attributes = {
+        {"FusionCenter", ListAttributes(m_center)},
+        {"FederatedDevice", ListAttributes(m_devices.front())},
+        {"LearningTask", ListAttributes(m_task)},
+    };
+    record.privacy = [this]
+    {
+        std::ostringstream text;
+        PrintPrivacy(text);
+        return text.str();
+    };
+    return record;
+}
+
 bool
 FederatedHelper::EnableTraces(const std::string& prefix, std::string& error, bool links)
 {
     NS_ABORT_MSG_IF(!m_traces, "FederatedHelper: EnableTraces comes before Install");
+    m_traces->Describe(MakeRunRecord());
     return m_traces->Open(prefix, links, error);
 }
 
@@ -927,7 +1192,16 @@ void
 FederatedHelper::StopWhenFinished()
 {
     NS_ABORT_MSG_IF(!m_center, "FederatedHelper: StopWhenFinished comes before Install");
-    m_center->TraceConnectWithoutContext("Finished", MakeCallback(&StopSimulation));
+    if (g_unfinished.empty())
+    {
+        Simulator::ScheduleDestroy(&ForgetUnfinished);
+    }
+    const FusionCenter* center = PeekPointer(m_center);
+    if (g_unfinished.insert(center).second)
+    {
+        m_center->TraceConnectWithoutContext("Finished",
+                                             MakeBoundCallback(&StopSimulation, center));
+    }
 }
 
 bool
@@ -938,12 +1212,41 @@ FederatedHelper::EnableOutput(const std::string& prefix, std::string& error, boo
     return prefix.empty() || EnableTraces(prefix, error, links);
 }
 
-void
+int
 FederatedHelper::Finish(const FederatedResultLine& result) const
 {
     PrintPrivacy(std::cerr);
+    std::string error;
+    if (!m_traces->WriteResult(result, error))
+    {
+        std::cerr << m_command.program << (m_command.program.empty() ? "" : ": ") << error
+                  << std::endl;
+        Simulator::Destroy();
+        return 1;
+    }
+    const bool isMistake = PrintWarnings(std::cerr);
     Simulator::Destroy();
     result.Print(std::cout);
+    return isMistake ? 1 : 0;
+}
+
+int
+FederatedHelper::Finish() const
+{
+    NS_ABORT_MSG_IF(!m_traces, "FederatedHelper: Finish comes before Install");
+    return Finish(m_traces->GetResult());
+}
+
+bool
+FederatedHelper::PrintWarnings(std::ostream& stream) const
+{
+    NS_ABORT_MSG_IF(!m_diagnosis, "FederatedHelper: PrintWarnings comes before Install");
+    const RunFacts facts = m_diagnosis->GetFacts(m_center);
+    for (const std::string& warning : FindWarnings(facts))
+    {
+        stream << "warning: " << warning << '\n';
+    }
+    return IsMistake(facts);
 }
 
 void

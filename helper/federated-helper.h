@@ -3,7 +3,9 @@
 #ifndef FEDERATED_HELPER_H
 #define FEDERATED_HELPER_H
 
+#include "federated-diagnosis.h"
 #include "federated-result-line.h"
+#include "federated-run-record.h"
 #include "federated-trace-writer.h"
 
 #include "ns3/application-container.h"
@@ -78,6 +80,8 @@ class FederatedHelper
     /** Profile sound, algorithm fwo-cso, i.i.d. split, UDP. */
     FederatedHelper();
 
+    ~FederatedHelper();
+
     FederatedHelper(const FederatedHelper&) = delete;
     FederatedHelper& operator=(const FederatedHelper&) = delete;
 
@@ -137,8 +141,9 @@ class FederatedHelper
     void SetProtocol(const std::string& protocol);
 
     /**
-     * Encrypt all messages (MessageCipher describes the limits of this encryption).
-     * @param key Up to 32 bytes, which center and devices share; empty: no encryption.
+     * Protect all messages: they are encrypted and authenticated.
+     * @param key Key of the federation, any text; only the center gets it, devices get what is
+     * derived from it for them. Empty: no protection.
      */
     void SetEncryptionKey(const std::string& key);
 
@@ -214,7 +219,7 @@ class FederatedHelper
      * @param [out] error On failure, one sentence that says what is wrong.
      * @return whether Install() will succeed.
      */
-    bool Check(std::string& error);
+    [[nodiscard]] bool Check(std::string& error);
 
     /**
      * Install the applications, once. Aborts with the error of Check() if there is one.
@@ -246,18 +251,30 @@ class FederatedHelper
     int64_t AssignStreams(int64_t stream);
 
     /**
-     * Write PREFIX-rounds.csv and PREFIX-links.csv; after Install().
+     * Say how the program was called, for PREFIX-run.json.
+     * @param command From FederatedCommandLine::GetCommand(), or what a script knows of it.
+     */
+    void SetCommand(const FederatedCommand& command);
+
+    /**
+     * Write PREFIX-rounds.csv, PREFIX-links.csv, PREFIX-devices.csv and PREFIX-run.json
+     * (FederatedTraceWriter); after Install(), and after the nodes have their places.
      * @param prefix Start of the paths.
      * @param [out] error On failure, one sentence with the path and what was wrong.
      * @param links Whether the links are written too.
      * @return whether the files could be created.
      */
-    bool EnableTraces(const std::string& prefix, std::string& error, bool links = true);
+    [[nodiscard]] bool EnableTraces(const std::string& prefix,
+                                    std::string& error,
+                                    bool links = true);
 
     /** Print a line on standard error at the end of each round; after Install(). */
     void EnableProgress();
 
-    /** Stop the simulation at the end of the last round; after Install(). */
+    /**
+     * Stop the simulation at the end of the last round; after Install(). If several federations of
+     * a simulation are to stop it, the last one does.
+     */
     void StopWhenFinished();
 
     /**
@@ -268,14 +285,32 @@ class FederatedHelper
      * @param links Whether the links are written too.
      * @return whether the files could be created.
      */
-    bool EnableOutput(const std::string& prefix, std::string& error, bool links = true);
+    [[nodiscard]] bool EnableOutput(const std::string& prefix,
+                                    std::string& error,
+                                    bool links = true);
 
     /**
-     * End an example: PrintPrivacy() on standard error, Simulator::Destroy(), and the result line
-     * on standard output.
+     * End a script: PrintPrivacy() and PrintWarnings() on standard error, the result in
+     * PREFIX-run.json, Simulator::Destroy(), and the result line on standard output.
      * @param result The result line.
+     * @return the exit code of the script: 1 if nothing was learned and the channel is not the
+     * reason, or if the file could not be written, with one sentence; else 0.
      */
-    void Finish(const FederatedResultLine& result) const;
+    [[nodiscard]] int Finish(const FederatedResultLine& result) const;
+
+    /**
+     * Finish() with the result line of GetTraceWriter().
+     * @return the exit code of the script.
+     */
+    [[nodiscard]] int Finish() const;
+
+    /**
+     * Print what went wrong in a run, a sentence each with its probable reason. Call it after
+     * Simulator::Run() and before Simulator::Destroy().
+     * @param stream Where to, standard error in examples.
+     * @return whether the run taught nothing, and not because of the channel.
+     */
+    bool PrintWarnings(std::ostream& stream) const;
 
     /**
      * Count a packet if it carries a fragment of an update. A sink for trace sources of net
@@ -368,6 +403,18 @@ class FederatedHelper
      */
     static void Apply(const Ptr<Object>& object, const Attributes& attributes);
 
+    /**
+     * Abort if the federation is installed already: a setter would change nothing.
+     * @param setter Its name.
+     */
+    void CheckOpen(const char* setter) const;
+
+    /**
+     * @param [out] error On failure, one sentence that says what is wrong.
+     * @return whether center and devices have the same quantizer.
+     */
+    bool CheckSides(std::string& error) const;
+
     /** @return the number of devices. */
     uint32_t CountDevices() const;
 
@@ -411,6 +458,12 @@ class FederatedHelper
     bool CheckStrategies(std::string& error);
 
     /**
+     * @param [out] error On failure, one sentence that says what is wrong.
+     * @return whether there is no key, or messages can be protected.
+     */
+    bool CheckProtection(std::string& error) const;
+
+    /**
      * After MakeStrategies().
      * @param [out] error On failure, one sentence that says what is wrong.
      * @return whether the devices have the epsilon that their privacy budget limits, if they have
@@ -426,6 +479,15 @@ class FederatedHelper
      * @return the center.
      */
     Ptr<FusionCenter> MakeCenter(const Address& address) const;
+
+    /** @return what PREFIX-run.json and PREFIX-devices.csv say; after Install(). */
+    FederatedRunRecord MakeRunRecord();
+
+    /**
+     * Tell the center what is public about the devices, for which a user may have set attributes:
+     * interval rule and clip.
+     */
+    void TellCenter();
 
     /** Register all devices at the center. */
     void Enroll();
@@ -454,6 +516,7 @@ class FederatedHelper
     Attributes m_deviceAttributes;    //!< Of every device.
     Attributes m_taskAttributes;      //!< Of the task.
     int64_t m_stream;                 //!< First stream.
+    FederatedCommand m_command;       //!< How the program was called; may be unknown.
 
     // State
     bool m_checked = false;                      //!< Whether nothing changed since Check().
@@ -462,6 +525,7 @@ class FederatedHelper
     Ptr<IntervalRule> m_interval;                //!< Shared by all.
     Ptr<FusionCenter> m_center;                  //!< The center.
     std::vector<Ptr<FederatedDevice>> m_devices; //!< The devices.
+    Ptr<FederatedDiagnosis> m_diagnosis;         //!< Says what went wrong.
     Ptr<FederatedTraceWriter> m_traces;          //!< Joins the traces.
 };
 

@@ -46,6 +46,13 @@ const std::vector<Choice> MODELS = {
     {"lenet", "ns3::LeNetModel", "", "", false},
 };
 
+const std::vector<Choice> AGGREGATORS = {
+    {"mean", "ns3::MeanAggregator", "", "", false},
+    {"median", "ns3::MedianAggregator", "", "", false},
+    {"trimmed", "ns3::TrimmedMeanAggregator", "Fraction", "a number from 0 to 0.5", true},
+    {"norm", "ns3::NormBoundAggregator", "Bound", "a number from 1e-9 to 1e9", true},
+};
+
 /**
  * @param object The object.
  * @param name Name of an attribute: a number, or a text that its setter checks.
@@ -128,6 +135,16 @@ FederatedLearningOptions::Add(FederatedCommandLine& cmd)
     cmd.AddCount("steps", "Steps of SGD in a round", steps, 1, 1000000);
     cmd.AddCount("batch", "Samples of a step", batch, 1, 1000000);
     cmd.AddReal("learning-rate", "Of the first round, 0: of the profile", learningRate, 0, 1e6);
+    cmd.AddText("aggregator",
+                "How updates are combined: mean, median, trimmed:F without a fraction F at each "
+                "end, or norm:C with updates scaled to at most norm C",
+                aggregator,
+                [](const std::string& text)
+                {
+                    std::string error;
+                    MakeAggregator(text, error);
+                    return error;
+                });
 }
 
 void
@@ -159,6 +176,12 @@ FederatedLearningOptions::SetUp(FederatedHelper& federation) const
     {
         federation.SetDeviceAttribute("LearningRate", DoubleValue(learningRate));
     }
+    if (aggregator != defaults.aggregator)
+    {
+        const auto chosen = MakeAggregator(aggregator, error);
+        NS_ABORT_MSG_IF(!chosen, "FederatedLearningOptions: aggregator " << aggregator << error);
+        federation.SetCenterAttribute("Aggregator", PointerValue(chosen));
+    }
 }
 
 Ptr<FederatedPartition>
@@ -173,6 +196,13 @@ FederatedLearningOptions::MakeModel(const std::string& text, std::string& error)
 {
     const std::string list = "mlp:H, mlp, logistic, lenet";
     return DynamicCast<LearningModel>(Make(MODELS, list, text, error));
+}
+
+Ptr<UpdateAggregator>
+FederatedLearningOptions::MakeAggregator(const std::string& text, std::string& error)
+{
+    const std::string list = "mean, median, trimmed:F, norm:C";
+    return DynamicCast<UpdateAggregator>(Make(AGGREGATORS, list, text, error));
 }
 
 std::string

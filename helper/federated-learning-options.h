@@ -8,6 +8,7 @@
 
 #include "ns3/federated-partition.h"
 #include "ns3/learning-model.h"
+#include "ns3/update-aggregator.h"
 
 #include <cstdint>
 #include <string>
@@ -17,7 +18,8 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief The options that examples share about what is learned: split, model and local training.
+ * @brief The options that examples share about what is learned: split, model, local training
+ * and how updates are combined.
  *
  * @code
     FederatedLearningOptions options;
@@ -37,8 +39,8 @@ class FederatedLearningOptions
     void Add(FederatedCommandLine& cmd);
 
     /**
-     * Set the attributes of task and devices. A value that is the default of this class sets
-     * nothing, so that options such as --ns3::FederatedDevice::Steps still have an effect.
+     * Set the attributes of task, devices and center. A value that is the default of this class
+     * sets nothing, so that options such as --ns3::FederatedDevice::Steps still have an effect.
      * @param federation The federation.
      */
     void SetUp(FederatedHelper& federation) const;
@@ -59,16 +61,24 @@ class FederatedLearningOptions
     static Ptr<LearningModel> MakeModel(const std::string& text, std::string& error);
 
     /**
+     * @param text mean, median, trimmed:F or norm:C.
+     * @param [out] error On failure, words that follow the text.
+     * @return the aggregator, null if the text is something else.
+     */
+    static Ptr<UpdateAggregator> MakeAggregator(const std::string& text, std::string& error);
+
+    /**
      * @param text A model.
      * @return the error in it, as words that follow the text; empty if there is none.
      */
     static std::string CheckModel(const std::string& text);
 
-    std::string partition = "iid"; //!< As MakePartition reads it.
-    std::string model = "mlp:200"; //!< As MakeModel reads it.
-    uint32_t steps = 10;           //!< L.
-    uint32_t batch = 10;           //!< Samples of a step.
-    double learningRate = 0;       //!< eta_0; 0: that of the profile.
+    std::string partition = "iid";   //!< As MakePartition reads it.
+    std::string model = "mlp:200";   //!< As MakeModel reads it.
+    uint32_t steps = 10;             //!< L.
+    uint32_t batch = 10;             //!< Samples of a step.
+    double learningRate = 0;         //!< eta_0; 0: that of the profile.
+    std::string aggregator = "mean"; //!< As MakeAggregator reads it.
 };
 
 } // namespace ns3

@@ -41,7 +41,8 @@ FederatedProgress::HandleRoundEnd(const RoundRecord& record)
         line << std::setprecision(4) << "  accuracy " << record.testAccuracy << "  loss "
              << record.trainLoss;
     }
-    line << std::setprecision(2) << "  simulated " << record.end.GetSeconds() << " s"
+    line << "  received " << record.received << '/' << record.selected << " of " << record.joined
+         << std::setprecision(2) << "  simulated " << record.end.GetSeconds() << " s"
          << std::setprecision(1) << "  real " << elapsed.count() << " s  left " << left << " s"
          << (record.skipped ? "  (skipped)" : "") << '\n';
     std::cerr << line.str();

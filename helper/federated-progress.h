@@ -15,8 +15,9 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief Prints a line on standard error at the end of each round: round, accuracy, loss, simulated
- * time, real time, and an estimate of the real time that is left.
+ * @brief Prints a line on standard error at the end of each round: round, accuracy, loss, updates
+ * received of devices selected and joined, simulated time, real time, and an estimate of the real
+ * time that is left.
  *
  * Only this class uses the clock of the machine; no result depends on it.
  */

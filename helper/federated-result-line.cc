@@ -13,8 +13,9 @@ namespace ns3
 {
 
 FederatedResultLine::FederatedResultLine()
-    : m_line("result version=" FEDERATED_VERSION)
+    : m_line("result")
 {
+    AddText("version", FEDERATED_VERSION);
 }
 
 void
@@ -28,12 +29,14 @@ FederatedResultLine::AddReal(const std::string& key, double value)
         text << value;
     }
     AddText(key, text.str());
+    m_values.back().second = FederatedJson::Real(value);
 }
 
 void
 FederatedResultLine::AddCount(const std::string& key, uint64_t value)
 {
     AddText(key, std::to_string(value));
+    m_values.back().second = std::to_string(value);
 }
 
 void
@@ -42,12 +45,19 @@ FederatedResultLine::AddText(const std::string& key, const std::string& value)
     NS_ASSERT_MSG((key + value).find_first_of(" \t\n") == std::string::npos,
                   "a space in " << key << "=" << value);
     m_line += " " + key + "=" + value;
+    m_values.emplace_back(key, FederatedJson::Text(value));
 }
 
 void
 FederatedResultLine::Print(std::ostream& stream) const
 {
     stream << m_line << std::endl;
+}
+
+std::string
+FederatedResultLine::ToJson() const
+{
+    return FederatedJson::Object(m_values, 4);
 }
 
 } // namespace ns3

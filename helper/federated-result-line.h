@@ -3,6 +3,8 @@
 #ifndef FEDERATED_RESULT_LINE_H
 #define FEDERATED_RESULT_LINE_H
 
+#include "federated-json.h"
+
 #include <cstdint>
 #include <ostream>
 #include <string>
@@ -43,8 +45,12 @@ class FederatedResultLine
      */
     void Print(std::ostream& stream) const;
 
+    /** @return an object with all values; unknown and infinite ones are null. */
+    std::string ToJson() const;
+
   private:
-    std::string m_line; //!< What was added.
+    std::string m_line;              //!< What was added.
+    FederatedJson::Members m_values; //!< The same.
 };
 
 } // namespace ns3

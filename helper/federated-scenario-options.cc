@@ -107,6 +107,22 @@ FederatedScenarioOptions::SetEncryption(FederatedHelper& federation, bool encryp
     }
 }
 
+FederatedData
+FederatedScenarioOptions::LoadPooled(const FederatedCommandLine& cmd,
+                                     const std::string& folder,
+                                     uint32_t pool)
+{
+    std::string error;
+    const FederatedData sets = FederatedData::LoadDirectory(folder, error);
+    cmd.Require(sets.train != nullptr, error);
+    const uint32_t rows = sets.train->GetRows();
+    const uint32_t columns = sets.train->GetColumns();
+    cmd.Require(rows % pool == 0 && columns % pool == 0,
+                "Option --pool is " + std::to_string(pool) + ", which does not divide images of " +
+                    std::to_string(rows) + " x " + std::to_string(columns) + " pixels.");
+    return sets.Pool(pool);
+}
+
 void
 FederatedScenarioOptions::AddRotation(FederatedCommandLine& cmd, bool& rotation)
 {
@@ -182,6 +198,7 @@ FederatedScenarioOptions::SetUp(FederatedHelper& federation, const FederatedComm
     std::string error;
     const FederatedData sets = FederatedData::LoadDirectory(data, error);
     cmd.Require(sets.train != nullptr, error);
+    federation.SetCommand(cmd.GetCommand());
     federation.SetProfile(profile);
     federation.SetAlgorithm(algorithm);
     federation.SetWeights(weights);

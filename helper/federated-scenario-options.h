@@ -85,6 +85,18 @@ class FederatedScenarioOptions
     static void SetEncryption(FederatedHelper& federation, bool encrypt);
 
     /**
+     * Read data and average squares of pixels; exit with an error sentence if that fails. Also for
+     * examples that have no other of these options.
+     * @param cmd The command line.
+     * @param folder Where the data are.
+     * @param pool Side of the squares, the option --pool.
+     * @return the data.
+     */
+    static FederatedData LoadPooled(const FederatedCommandLine& cmd,
+                                    const std::string& folder,
+                                    uint32_t pool);
+
+    /**
      * Add --rotation, also for examples that have no other of these options.
      * @param cmd The command line.
      * @param [in,out] rotation Its default, and where the value goes.

@@ -109,6 +109,7 @@ FederatedTraceWriter::Watch(const Ptr<FusionCenter>& center)
     center->GetAttribute("Task", task);
     m_task = task.Get<LearningTask>();
     Connect(center, "RoundEnd", &FederatedTraceWriter::HandleRoundEnd);
+    Connect(center, "Finished", &FederatedTraceWriter::HandleFinished);
     Connect(center, "RoundStart", &FederatedTraceWriter::HandleRoundStart);
     Connect(center, "UpdateStarted", &FederatedTraceWriter::HandleUpdateStarted);
 }
@@ -126,6 +127,7 @@ FederatedTraceWriter::Open(const std::string& prefix, bool links, std::string& e
 {
     m_rounds.reset();
     m_links.reset();
+    m_prefix.clear();
     m_error.clear();
     m_rounds = std::make_unique<FederatedOutputFile>(prefix + "-rounds.csv");
     m_rounds->GetStream() << "round,time_s,train_loss,test_accuracy,selected,received,bit_budget,"
@@ -141,9 +143,12 @@ FederatedTraceWriter::Open(const std::string& prefix, bool links, std::string& e
                "received_fragments,weight,distance_m,uplink_s,state,phy_rate_bps,frames_ok,"
                "frames_failed,energy_j\n";
     }
-    // Earlier tables are replaced only if both new ones can be written.
-    if (m_rounds->Flush(error) && (!m_links || m_links->Publish(error)) && m_rounds->Publish(error))
+    // Earlier files are replaced only if all new ones can be written.
+    if (m_rounds->Flush(error) && (!m_links || m_links->Flush(error)) &&
+        (!m_run || WriteRun(prefix, error)) && (!m_links || m_links->Publish(error)) &&
+        m_rounds->Publish(error))
     {
+        m_prefix = prefix;
         return true;
     }
     m_rounds.reset();
@@ -161,6 +166,74 @@ void
 FederatedTraceWriter::SetEnergyCallback(const EnergyCallback& energy)
 {
     m_energy = energy;
+}
+
+void
+FederatedTraceWriter::Describe(const FederatedRunRecord& record)
+{
+    m_run = record;
+}
+
+void
+FederatedTraceWriter::ForgetPrivacy()
+{
+    if (m_run)
+    {
+        m_run->privacy = nullptr;
+    }
+}
+
+std::vector<std::string>
+FederatedTraceWriter::GetTables() const
+{
+    std::vector<std::string> tables{"rounds", "devices"};
+    if (m_links)
+    {
+        tables.emplace_back("links");
+    }
+    return tables;
+}
+
+std::string
+FederatedTraceWriter::MakeDeviceTable() const
+{
+    Row center;
+    center << "center"
+           << ""
+           << ""
+           << "" << m_run->center.x << m_run->center.y << m_run->center.z;
+    std::string table = "device,group,bits,samples,x_m,y_m,z_m\n" + center.Get();
+    for (std::size_t i = 0; i < m_run->devices.size(); ++i)
+    {
+        const FederatedRunRecord::Device& device = m_run->devices[i];
+        Row row;
+        row << i << device.group << device.bits << device.samples << device.place.x
+            << device.place.y << device.place.z;
+        table += row.Get();
+    }
+    return table;
+}
+
+bool
+FederatedTraceWriter::WriteRun(const std::string& prefix, std::string& error) const
+{
+    FederatedOutputFile devices(prefix + "-devices.csv");
+    devices.GetStream() << MakeDeviceTable();
+    FederatedOutputFile run(prefix + "-run.json");
+    run.GetStream() << m_run->ToJson(GetTables(), FederatedJson::NOTHING);
+    return devices.Sync(error) && run.Commit(error) && devices.Commit(error);
+}
+
+bool
+FederatedTraceWriter::WriteResult(const FederatedResultLine& result, std::string& error) const
+{
+    if (!m_run || m_prefix.empty())
+    {
+        return true;
+    }
+    FederatedOutputFile run(m_prefix + "-run.json");
+    run.GetStream() << m_run->ToJson(GetTables(), result.ToJson());
+    return run.Commit(error);
 }
 
 const RoundRecord&
@@ -276,6 +349,15 @@ FederatedTraceWriter::HandleRoundStart(uint32_t, const std::vector<uint32_t>& se
         {
             m_used[device] = m_energy(device);
         }
+    }
+}
+
+void
+FederatedTraceWriter::HandleFinished(uint32_t)
+{
+    if (m_error.empty() && !WriteResult(GetResult(), m_error))
+    {
+        Simulator::Stop();
     }
 }
 

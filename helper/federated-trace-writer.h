@@ -5,6 +5,7 @@
 
 #include "federated-output-file.h"
 #include "federated-result-line.h"
+#include "federated-run-record.h"
 
 #include "ns3/callback.h"
 #include "ns3/federated-device.h"
@@ -31,6 +32,11 @@ namespace ns3
  * PREFIX-rounds.csv has a row for each round, PREFIX-links.csv one for each selected device and
  * round. Only whole rows are written, and they are flushed at the end of each round, so that a
  * program can follow a running simulation. An unknown value is empty, never 0.
+ *
+ * If the run is described, PREFIX-run.json (FederatedRunRecord) says what was run, and is written
+ * again with the result when the last round has ended. PREFIX-devices.csv has a row for the place
+ * from which distances are measured, whose device is `center`, and one for each device: device,
+ * group, bits, samples, x_m, y_m, z_m, where it was when the files were created.
  *
  * If a row cannot be written, for example because the disk is full, the simulation is stopped at
  * once: Simulator::Run() returns, and IsComplete() gives the reason. The tables hold the whole rows
@@ -74,6 +80,25 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
      * unknown.
      */
     void SetEnergyCallback(const EnergyCallback& energy);
+
+    /**
+     * Describe the run, before Open().
+     * @param record What is known of it.
+     */
+    void Describe(const FederatedRunRecord& record);
+
+    /**
+     * Forget how the privacy summary is made, because what it is made of will be destroyed.
+     */
+    void ForgetPrivacy();
+
+    /**
+     * Write PREFIX-run.json again, with a result. Without files nothing is done.
+     * @param result The result line.
+     * @param [out] error On failure, one sentence with the path and what was wrong.
+     * @return whether it is stored.
+     */
+    bool WriteResult(const FederatedResultLine& result, std::string& error) const;
 
     /** @return the last round that ended; its round is 0 if none did. */
     const RoundRecord& GetLastRound() const;
@@ -130,6 +155,26 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
      * @param selected The selected devices.
      */
     void HandleRoundStart(uint32_t round, const std::vector<uint32_t>& selected);
+
+    /**
+     * Write the result.
+     * @param rounds Not used.
+     */
+    void HandleFinished(uint32_t rounds);
+
+    /**
+     * Write PREFIX-devices.csv, and PREFIX-run.json without a result.
+     * @param prefix Start of the paths.
+     * @param [out] error On failure, one sentence.
+     * @return whether both are in place; if not, earlier files stay.
+     */
+    bool WriteRun(const std::string& prefix, std::string& error) const;
+
+    /** @return the content of PREFIX-devices.csv. */
+    std::string MakeDeviceTable() const;
+
+    /** @return the names of the tables that are written. */
+    std::vector<std::string> GetTables() const;
 
     /**
      * @param record What a device sent.
@@ -200,10 +245,12 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     void Flush(FederatedOutputFile& file);
 
     // Attributes
-    DistanceCallback m_distance; //!< Gives the distances; may be null.
-    EnergyCallback m_energy;     //!< Gives the energy used; may be null.
+    DistanceCallback m_distance;             //!< Gives the distances; may be null.
+    EnergyCallback m_energy;                 //!< Gives the energy used; may be null.
+    std::optional<FederatedRunRecord> m_run; //!< Describes the run, if it was described.
 
     // State
+    std::string m_prefix;                                   //!< Start of the paths; empty: none.
     std::unique_ptr<FederatedOutputFile> m_rounds;          //!< A row for each round; may be null.
     std::unique_ptr<FederatedOutputFile> m_links;           //!< A row for each link; may be null.
     std::string m_error;                                    //!< The first failure to write.

@@ -5,7 +5,7 @@
 #include "ns3/abort.h"
 #include "ns3/federated-number.h"
 #include "ns3/log.h"
-#include "ns3/message-cipher.h"
+#include "ns3/message-protection.h"
 #include "ns3/node.h"
 #include "ns3/pointer.h"
 #include "ns3/public-rotation.h"
@@ -350,7 +350,7 @@ Eavesdropper::HearMessage(const uint8_t* message, std::size_t size, double snr)
         CountUnread(UNREAD_FOREIGN, size);
         return;
     }
-    if (federated::MessageCipher::IsEncrypted(message, size))
+    if (federated::MessageProtection::IsProtected(message, size))
     {
         CountUnread(UNREAD_ENCRYPTED, size);
         return;

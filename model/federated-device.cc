@@ -13,6 +13,7 @@
 #include "ns3/learning-rate-schedule.h"
 #include "ns3/local-training.h"
 #include "ns3/log.h"
+#include "ns3/message-protection.h"
 #include "ns3/message-sequence.h"
 #include "ns3/pointer.h"
 #include "ns3/remove-event.h"
@@ -109,11 +110,13 @@ FederatedDevice::GetTypeId()
                           "Bytes of a message including our header: the payload of UDP.",
                           UintegerValue(1400),
                           MakeUintegerAccessor(&FederatedDevice::m_fragmentSize),
-                          MakeUintegerChecker<uint32_t>(100, MessageStream::MAX_MESSAGE))
-            .AddAttribute("EncryptionKey",
-                          "Key of up to 32 bytes that encrypts all messages; empty: none.",
+                          MakeUintegerChecker<uint32_t>(MessageStream::MIN_FRAGMENT,
+                                                        MessageStream::MAX_MESSAGE))
+            .AddAttribute("DeviceKey",
+                          "Keys of the device that protect all messages, as "
+                          "FusionCenter::GetDeviceKey derives them; empty: none.",
                           StringValue(""),
-                          MakeStringAccessor(&FederatedDevice::m_encryptionKey),
+                          MakeStringAccessor(&FederatedDevice::m_deviceKey),
                           MakeStringChecker())
             .AddAttribute("Task",
                           "What is learned; one object for the center and all devices.",
@@ -235,6 +238,12 @@ FederatedDevice::GetTypeId()
                 BooleanValue(true),
                 MakeBooleanAccessor(&FederatedDevice::m_leaveOnStop),
                 MakeBooleanChecker())
+            .AddAttribute("Tampering",
+                          "Changes the messages of the device, as an insider does, when it starts; "
+                          "null: an honest device.",
+                          PointerValue(),
+                          MakePointerAccessor(&FederatedDevice::m_tampering),
+                          MakeStrategyChecker<MessageTampering>())
             .AddTraceSource("Joined",
                             "The center has acknowledged that the device joined.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_joinedTrace),
@@ -429,6 +438,7 @@ FederatedDevice::DoDispose()
     m_quantizer = nullptr;
     m_interval = nullptr;
     m_timePerSample = nullptr;
+    m_tampering = nullptr;
     Application::DoDispose();
 }
 
@@ -449,6 +459,7 @@ FederatedDevice::StartApplication()
     NS_ABORT_MSG_IF(!CheckUpdateSettings(GetSettings(m_bits), m_task->GetDimension(), error),
                     "FederatedDevice: device " << m_id << ": " << error);
     NS_ABORT_MSG_IF(!CheckPrivacyBudget(error), "FederatedDevice: " << error);
+    CheckDeviceKey();
     if (m_isTrainingLocal)
     {
         m_training = std::make_unique<LocalTraining>(m_task);
@@ -467,13 +478,14 @@ FederatedDevice::StartApplication()
     settings.multicast = SocketAddress(m_multicast);
     settings.enrolled = m_enrolled;
     settings.protocol = m_protocol;
-    settings.key = m_encryptionKey;
+    settings.key = m_deviceKey;
     settings.fragmentSize = m_fragmentSize;
     settings.dimension = GetEncodedSize(GetSettings(m_bits), m_task->GetDimension());
     settings.timeout = m_controlTimeout;
     settings.silence = std::min(m_centerTimeout, Time::Max() / 4);
     settings.retries = m_controlRetries;
     settings.jitter = m_jitter;
+    settings.tampering = m_tampering;
     CenterLink::Handlers handlers;
     handlers.screen = [this](uint8_t type) { return Screen(type); };
     handlers.model = [this](const FederatedHeader& header, const uint8_t* payload)
@@ -488,6 +500,21 @@ FederatedDevice::StartApplication()
     handlers.getBattery = [this]() { return m_battery ? m_battery() : std::nan(""); };
     handlers.isBusy = [this]() { return m_session != nullptr; };
     m_link->Start(settings, handlers);
+}
+
+void
+FederatedDevice::CheckDeviceKey() const
+{
+    if (m_deviceKey.empty())
+    {
+        return;
+    }
+    const std::string obstacle = MessageProtection::FindObstacle(m_fragmentSize, false);
+    NS_ABORT_MSG_IF(!obstacle.empty(),
+                    "FederatedDevice: DeviceKey of device " << m_id << " is set, but " << obstacle);
+    NS_ABORT_MSG_IF(!MessageProtection::IsDeviceKey(m_deviceKey),
+                    "FederatedDevice: DeviceKey of device "
+                        << m_id << " is not what FusionCenter::GetDeviceKey returns");
 }
 
 void

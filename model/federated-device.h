@@ -11,6 +11,7 @@
 #include "ns3/interval-rule.h"
 #include "ns3/learning-task.h"
 #include "ns3/message-bodies.h"
+#include "ns3/message-tampering.h"
 #include "ns3/privacy-ledger.h"
 #include "ns3/quantizer.h"
 #include "ns3/random-variable-stream.h"
@@ -249,6 +250,9 @@ class FederatedDevice : public Application
     /** @return the largest epsilon that the device may spend. */
     federated::PrivacyLimit GetLimit() const;
 
+    /** Abort if DeviceKey cannot be used. */
+    void CheckDeviceKey() const;
+
     /** Decline the grant: answering it would exceed the privacy budget. */
     void Decline();
 
@@ -327,7 +331,7 @@ class FederatedDevice : public Application
     Address m_multicast;           //!< Multicast group of the models; none if invalid.
     TypeId m_protocol;             //!< UDP or TCP.
     uint32_t m_fragmentSize;       //!< Bytes of a message with our header.
-    std::string m_encryptionKey;   //!< Of all messages; empty: none.
+    std::string m_deviceKey;       //!< Keys that protect all messages; empty: none.
     Ptr<LearningTask> m_task;      //!< What is learned.
     Ptr<Quantizer> m_quantizer;    //!< Encodes the payload.
     Ptr<IntervalRule> m_interval;  //!< Its interval or intervals.
@@ -349,6 +353,7 @@ class FederatedDevice : public Application
     uint32_t m_controlRetries;                 //!< How often a DONE or LEAVE is repeated.
     Time m_centerTimeout;                      //!< Longest silence before it joins again; 0: any.
     bool m_leaveOnStop;                        //!< Whether it tells the center that it stops.
+    Ptr<MessageTampering> m_tampering;         //!< Changes its messages; null: an honest device.
 
     // State
     Ptr<UniformRandomVariable> m_jitter;                 //!< Spreads delays.

@@ -10,6 +10,7 @@
 #include "ns3/enum.h"
 #include "ns3/federated-port.h"
 #include "ns3/inet-socket-address.h"
+#include "ns3/left-out.h"
 #include "ns3/log.h"
 #include "ns3/message-endpoint.h"
 #include "ns3/pointer.h"
@@ -64,12 +65,20 @@ FusionCenter::GetTypeId()
                           "Bytes of a message including our header: the payload of UDP.",
                           UintegerValue(1400),
                           MakeUintegerAccessor(&FusionCenter::m_fragmentSize),
-                          MakeUintegerChecker<uint32_t>(100, MessageStream::MAX_MESSAGE))
+                          MakeUintegerChecker<uint32_t>(MessageStream::MIN_FRAGMENT,
+                                                        MessageStream::MAX_MESSAGE))
             .AddAttribute("EncryptionKey",
-                          "Key of up to 32 bytes that encrypts all messages; empty: none.",
+                          "Key of the federation that protects all messages, any text; the keys of "
+                          "devices are derived from it (GetDeviceKey). Empty: none.",
                           StringValue(""),
                           MakeStringAccessor(&FusionCenter::m_encryptionKey),
                           MakeStringChecker())
+            .AddAttribute("Federation",
+                          "Number of the federation among those of a simulation that have the same "
+                          "EncryptionKey, so that their keys differ.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&FusionCenter::m_federation),
+                          MakeUintegerChecker<uint32_t>())
             .AddAttribute("Task",
                           "What is learned; one object for the center and all devices.",
                           PointerValue(),
@@ -82,10 +91,28 @@ FusionCenter::GetTypeId()
                           MakeStrategyChecker<Quantizer>())
             .AddAttribute("IntervalRule",
                           "The interval rule of the devices; updates with another interval than a "
-                          "public one are dropped. Null: any interval is accepted.",
+                          "public one are dropped. Null: not known. Intervals that are not public "
+                          "are limited by ClipBound, else by MaxCoordinate.",
                           PointerValue(),
                           MakePointerAccessor(&FusionCenter::m_interval),
                           MakeStrategyChecker<IntervalRule>())
+            .AddAttribute("ClipNorm",
+                          "The norm that the devices clip; updates that cannot have been clipped "
+                          "are dropped. none: not known.",
+                          EnumValue(CLIP_NONE),
+                          compat::MakeEnumAccessor<ClipNorm>(&FusionCenter::m_clipNorm),
+                          MakeEnumChecker(CLIP_NONE, "none", CLIP_L1, "l1", CLIP_L2, "l2"))
+            .AddAttribute("ClipBound",
+                          "C, the largest norm of an update, if the devices clip it.",
+                          DoubleValue(100),
+                          MakeDoubleAccessor(&FusionCenter::m_clipBound),
+                          MakeDoubleChecker<double>(1e-30))
+            .AddAttribute("MaxCoordinate",
+                          "The largest magnitude of a coordinate before noise, and of the ends of "
+                          "an interval, if no clip is known; updates beyond it are dropped.",
+                          DoubleValue(1e6),
+                          MakeDoubleAccessor(&FusionCenter::m_maxCoordinate),
+                          MakeDoubleChecker<double>(0, std::numeric_limits<double>::infinity()))
             .AddAttribute("Rotation",
                           "Whether the devices rotate their updates, as Rotation of the devices "
                           "says; updates of the other kind are dropped.",
@@ -97,6 +124,11 @@ FusionCenter::GetTypeId()
                           StringValue("ns3::EffectiveSnrFusion"),
                           MakePointerAccessor(&FusionCenter::m_fusionRule),
                           MakeStrategyChecker<FusionRule>())
+            .AddAttribute("Aggregator",
+                          "Combines the values that the updates have for a coordinate.",
+                          StringValue("ns3::MeanAggregator"),
+                          MakePointerAccessor(&FusionCenter::m_aggregator),
+                          MakeStrategyChecker<UpdateAggregator>())
             .AddAttribute("ClusterSizePolicy",
                           "Decides how many devices of each group are selected in a round.",
                           StringValue("ns3::OptimalClusterSizes"),
@@ -214,6 +246,40 @@ FusionCenter::GetTypeId()
                           DoubleValue(0.5),
                           MakeDoubleAccessor(&FusionCenter::m_rateSmoothing),
                           MakeDoubleChecker<double>(0.001, 1))
+            .AddAttribute("SlowestShare",
+                          "Share of the devices that cannot slow down the others: the slowest of "
+                          "all that joined are left out of the mean rate and the training time "
+                          "that a round is planned with, the latest of a round out of lateness. "
+                          "Rounded up, but never more than half; 0: none.",
+                          DoubleValue(0.1),
+                          MakeDoubleAccessor(&FusionCenter::m_slowestShare),
+                          MakeDoubleChecker<double>(0, 0.5))
+            .AddAttribute("LongestSlot",
+                          "Limit of what is planned for a slow device, as a multiple of the slot "
+                          "of a device with the median rate. A slower one delivers a part.",
+                          DoubleValue(3),
+                          MakeDoubleAccessor(&FusionCenter::m_longestSlot),
+                          MakeDoubleChecker<double>(1, std::numeric_limits<double>::infinity()))
+            .AddAttribute("Patience",
+                          "When all but SlowestShare of the participants have answered, the round "
+                          "ends at so many times the time that this took, but not before the end "
+                          "of the last slot (without those of the slowest, if they begin after a "
+                          "pause); 0: at the deadline.",
+                          DoubleValue(0),
+                          MakeDoubleAccessor(&FusionCenter::m_patience),
+                          MakeDoubleChecker<double>(0))
+            .AddAttribute("MaxRepairs",
+                          "How many models may be sent again to a device in a round, as repairs "
+                          "(UDP); what it requests beyond is dropped.",
+                          UintegerValue(10),
+                          MakeUintegerAccessor(&FusionCenter::m_maxRepairs),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("MaxReplies",
+                          "How many JOIN, LEAVE and DONE of a device are answered in a round. "
+                          "Further JOIN and LEAVE are dropped.",
+                          UintegerValue(64),
+                          MakeUintegerAccessor(&FusionCenter::m_maxReplies),
+                          MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("Guard",
                           "Time between slots, and from the end of sending to the deadline.",
                           TimeValue(MilliSeconds(5)),
@@ -330,7 +396,7 @@ FusionCenter::FusionCenter()
       m_exchange(std::make_unique<RoundExchange>(
           *m_endpoint,
           *m_roster,
-          [this]() { HandleAllAnswered(); },
+          [this](uint32_t unanswered) { HandleAnswered(unanswered); },
           [this](uint32_t device) { m_updateStartedTrace(m_round, device); },
           [this](const UpdateRecord& record) { m_updateReceivedTrace(record); }))
 {
@@ -356,6 +422,18 @@ FusionCenter::Enroll(uint32_t device,
     const SocketAddress place(address);
     NS_ABORT_MSG_IF(!place.IsValid(), "FusionCenter: Enroll needs an IP address and a port");
     m_roster->Enroll(device, place, group, training, samples);
+}
+
+std::string
+FusionCenter::GetDeviceKey(uint32_t device) const
+{
+    if (m_encryptionKey.empty())
+    {
+        return "";
+    }
+    const std::string obstacle = MessageProtection::FindObstacle(m_fragmentSize, false);
+    NS_ABORT_MSG_IF(!obstacle.empty(), "FusionCenter: EncryptionKey is set, but " << obstacle);
+    return MessageProtection::DeriveDeviceKey(m_encryptionKey, m_federation, device);
 }
 
 void
@@ -394,6 +472,7 @@ FusionCenter::DoDispose()
     m_quantizer = nullptr;
     m_interval = nullptr;
     m_fusionRule = nullptr;
+    m_aggregator = nullptr;
     m_policy = nullptr;
     m_selector = nullptr;
     m_budget = nullptr;
@@ -408,6 +487,7 @@ FusionCenter::CheckAttributes()
     NS_ABORT_MSG_IF(!m_task, "FusionCenter: Task is not set");
     NS_ABORT_MSG_IF(!m_quantizer, "FusionCenter: Quantizer is not set");
     NS_ABORT_MSG_IF(!m_fusionRule, "FusionCenter: FusionRule is not set");
+    NS_ABORT_MSG_IF(!m_aggregator, "FusionCenter: Aggregator is not set");
     NS_ABORT_MSG_IF(!m_policy, "FusionCenter: ClusterSizePolicy is not set");
     NS_ABORT_MSG_IF(!m_selector, "FusionCenter: SelectionPolicy is not set");
     NS_ABORT_MSG_IF(!m_budget, "FusionCenter: BitBudget is not set");
@@ -422,6 +502,11 @@ FusionCenter::CheckAttributes()
     const Address group = m_downlink == UNICAST ? Address() : m_multicast;
     error = FindSocketMistake(GetNode(), m_protocol, {m_local, group});
     NS_ABORT_MSG_IF(!error.empty(), "FusionCenter: " << error);
+    if (!m_encryptionKey.empty())
+    {
+        error = MessageProtection::FindObstacle(m_fragmentSize, m_downlink != UNICAST);
+        NS_ABORT_MSG_IF(!error.empty(), "FusionCenter: EncryptionKey is set, but " << error);
+    }
     NS_ABORT_MSG_IF(m_downlinkRate.GetBitRate() == 0, "FusionCenter: DownlinkRate is 0");
     NS_ABORT_MSG_IF(m_uplinkRate.GetBitRate() == 0, "FusionCenter: UplinkRate is 0");
     // Without an end (Time::Max) sums with it must not overflow.
@@ -441,7 +526,9 @@ FusionCenter::SetUpParts()
     handlers.closed = [this](ConnectionId connection) { m_registrar->HandleClosed(connection); };
     m_endpoint->SetUp({GetNode(),
                        m_protocol,
-                       m_encryptionKey,
+                       m_encryptionKey.empty()
+                           ? nullptr
+                           : MessageProtection::MakeForCenter(m_encryptionKey, m_federation),
                        FederatedHeader::ALL_DEVICES,
                        m_fragmentSize,
                        m_model.size()},
@@ -449,14 +536,22 @@ FusionCenter::SetUpParts()
     m_exchange->GetModelSender().SetUp(m_model.size(),
                                        m_fragmentSize,
                                        m_downlinkRate,
-                                       m_downlink == UNICAST ? Address() : m_multicast);
+                                       m_downlink == UNICAST ? Address() : m_multicast,
+                                       m_maxRepairs);
     // Above the numbers of an earlier center on this node, if it sent fewer than one a millisecond.
     m_exchange->SetSequence(static_cast<uint32_t>(Simulator::Now().GetMilliSeconds()));
     const uint32_t maxSamples = m_maxSamples > 0 ? m_maxSamples : m_task->GetAllSamples();
-    m_roster->SetRules({m_maxDevices, m_bits, m_deadline, maxSamples, m_maxPerAddress});
+    m_roster->SetRules({m_maxDevices,
+                        m_bits,
+                        m_deadline,
+                        maxSamples,
+                        m_maxPerAddress,
+                        m_maxReplies,
+                        !m_encryptionKey.empty()});
     m_registrar->SetPeriod(m_controlTimeout);
     const auto planned = static_cast<double>(m_uplinkRate.GetBitRate());
-    m_meter->SetRules({m_rateSmoothing, m_guard, planned, m_measuredSlots, m_efficiency});
+    m_meter->SetRules(
+        {m_rateSmoothing, m_guard, planned, m_measuredSlots, m_efficiency, m_slowestShare});
     const bool bound = m_endpoint->Listen(m_local, m_downlink == GROUP ? m_multicast : Address());
     NS_ABORT_MSG_IF(!bound,
                     "FusionCenter: could not bind a socket to Local, "
@@ -525,7 +620,8 @@ FusionCenter::HandleMessage(const ReceivedMessage& message)
     {
         return m_registrar->HandleLeave(message, now);
     }
-    if (header.type == FederatedHeader::DONE)
+    // Beyond MaxReplies it is not answered, but counts: else the round would wait for the device.
+    if (header.type == FederatedHeader::DONE && m_roster->CountReply(header.device))
     {
         m_registrar->Acknowledge(header);
     }
@@ -588,6 +684,8 @@ FusionCenter::PlanNextRound()
     rules.guard = m_guard;
     rules.lateness = m_meter->GetLateness();
     rules.measuredSlots = m_measuredSlots;
+    rules.leftOut = m_slowestShare;
+    rules.longestSlot = m_longestSlot;
     rules.uplinkRate = m_uplinkRate;
     rules.room = m_endpoint->GetRoom(m_fragmentSize);
     rules.overhead = m_endpoint->GetOverhead();
@@ -602,6 +700,39 @@ FusionCenter::PlanNextRound()
                      *m_policy,
                      *m_selector,
                      m_record.start);
+}
+
+UpdateLimits::Terms
+FusionCenter::GetUpdateTerms() const
+{
+    UpdateLimits::Terms terms;
+    terms.quantizer = PeekPointer(m_quantizer);
+    if (m_interval)
+    {
+        terms.context = m_interval->GetPrivacyContext(m_clipNorm, m_clipBound, m_bits.front());
+        terms.hasOneInterval = !m_interval->IsPerLayer();
+    }
+    terms.context.clipNorm = m_clipNorm;
+    terms.context.clipBound = m_clipBound;
+    terms.maxCoordinate = m_maxCoordinate;
+    terms.needsDistortion = m_fusionRule->NeedsReportedDistortion();
+    return terms;
+}
+
+Time
+FusionCenter::GetPlanEnd(const std::vector<PlannedSlot>& slots) const
+{
+    const std::size_t waited = slots.size() - CountLeftOut(m_slowestShare, slots.size());
+    Time end = m_record.start;
+    for (std::size_t i = 0; i < slots.size(); ++i)
+    {
+        if (i >= waited && slots[i].start > end)
+        {
+            break; // a pause: these devices say that they train longer than all others
+        }
+        end = std::max(end, slots[i].end + m_guard + m_meter->GetLateness());
+    }
+    return end;
 }
 
 void
@@ -622,7 +753,9 @@ FusionCenter::StartRound()
     m_record.meanRate = plan.context.rate > 0 ? plan.context.rate : std::nan("");
     NS_LOG_INFO("Round " << m_round << " begins with " << plan.selected.size() << " of "
                          << GetJoined() << " devices");
+    m_roster->BeginRound();
     m_roster->SetAsked(plan.selected, m_round);
+    m_planEnd = GetPlanEnd(plan.slots);
     m_roundStartTrace(m_round, plan.selected);
     m_roundEvent = Simulator::Schedule(m_deadline, &FusionCenter::EndRound, this);
     RoundExchange::Rules rules;
@@ -631,10 +764,7 @@ FusionCenter::StartRound()
     rules.collector.dimension = GetEncodedSize();
     rules.collector.isRotated = m_rotation;
     rules.collector.rememberFragments = m_noise->DependsOnSnr();
-    if (m_interval)
-    {
-        rules.collector.interval = m_interval->GetPrivacyContext(CLIP_NONE, 0, 1);
-    }
+    rules.collector.limits = GetUpdateTerms();
     rules.grants.timeout = m_controlTimeout;
     rules.grants.retries = m_controlRetries;
     rules.grants.repeats = !m_endpoint->IsTcp();
@@ -644,10 +774,26 @@ FusionCenter::StartRound()
 }
 
 void
-FusionCenter::HandleAllAnswered()
+FusionCenter::HandleAnswered(uint32_t unanswered)
 {
-    RemoveEvent(m_roundEvent);
-    m_roundEvent = Simulator::ScheduleNow(&FusionCenter::EndRound, this);
+    const Time now = Simulator::Now();
+    Time end = now;
+    if (unanswered > 0)
+    {
+        const std::size_t selected = m_exchange->GetCollector().GetParticipants().size();
+        if (m_patience == 0 || unanswered > CountLeftOut(m_slowestShare, selected))
+        {
+            return;
+        }
+        const double seconds = m_patience * (now - m_record.start).GetSeconds();
+        const Time wait = Seconds(std::min(seconds, m_deadline.GetSeconds()));
+        end = std::max({now, m_planEnd, m_record.start + wait});
+    }
+    if (m_roundEvent.IsExpired() || Simulator::GetDelayLeft(m_roundEvent) >= end - now)
+    {
+        RemoveEvent(m_roundEvent);
+        m_roundEvent = Simulator::Schedule(end - now, &FusionCenter::EndRound, this);
+    }
 }
 
 void
@@ -683,6 +829,7 @@ FusionCenter::Fuse()
     UpdateFuser::Rules rules;
     rules.quantizer = PeekPointer(m_quantizer);
     rules.fusionRule = PeekPointer(m_fusionRule);
+    rules.aggregator = PeekPointer(m_aggregator);
     rules.noise = PeekPointer(m_noise);
     rules.lossPolicy = m_lossPolicy;
     rules.groups = m_bits.size();

@@ -21,7 +21,9 @@
 #include "ns3/round-record.h"
 #include "ns3/selection-policy.h"
 #include "ns3/traced-callback.h"
+#include "ns3/update-aggregator.h"
 #include "ns3/update-fusion.h"
+#include "ns3/update-limits.h"
 
 #include <memory>
 #include <optional>
@@ -38,6 +40,7 @@ class DeviceRoster;
 class MessageEndpoint;
 class RoundExchange;
 class UplinkMeter;
+struct PlannedSlot;
 struct ReceivedMessage;
 struct RoundPlan;
 } // namespace federated
@@ -148,6 +151,14 @@ class FusionCenter : public Application
                 const Time& training,
                 uint32_t samples = 0);
 
+    /**
+     * Derive what a device needs to know to take part in a federation whose messages are protected.
+     * @param device The device.
+     * @return the value of its attribute DeviceKey; empty without EncryptionKey. EncryptionKey and
+     * Federation must have been set before.
+     */
+    std::string GetDeviceKey(uint32_t device) const;
+
     /** @return the model w, d coordinates. */
     const std::vector<float>& GetModel() const
     {
@@ -227,11 +238,23 @@ class FusionCenter : public Application
      */
     std::size_t GetEncodedSize() const;
 
+    /** @return the public numbers that limit updates. */
+    federated::UpdateLimits::Terms GetUpdateTerms() const;
+
     /** @return the plan of the round that begins now. */
     federated::RoundPlan PlanNextRound();
 
-    /** All participants have answered: the round ends. */
-    void HandleAllAnswered();
+    /**
+     * @param slots The slots of the round that begins now, in their order.
+     * @return when the last one ends that is waited for under Patience.
+     */
+    Time GetPlanEnd(const std::vector<federated::PlannedSlot>& slots) const;
+
+    /**
+     * A participant has answered. If all have, the round ends; if all but a few, soon.
+     * @param unanswered How many have not.
+     */
+    void HandleAnswered(uint32_t unanswered);
 
     /** End the round: fuse, evaluate, record. */
     void EndRound();
@@ -243,48 +266,58 @@ class FusionCenter : public Application
     void Evaluate();
 
     // Attributes
-    Address m_local;                 //!< Where to listen.
-    TypeId m_protocol;               //!< UDP or TCP.
-    uint32_t m_fragmentSize;         //!< Bytes of a message with our header.
-    std::string m_encryptionKey;     //!< Of all messages; empty: none.
-    Ptr<LearningTask> m_task;        //!< What is learned.
-    Ptr<Quantizer> m_quantizer;      //!< Quantizer of the devices.
-    Ptr<IntervalRule> m_interval;    //!< Interval rule of the devices; may be null.
-    bool m_rotation;                 //!< Whether the devices rotate their updates.
-    Ptr<FusionRule> m_fusionRule;    //!< Computes the weights.
-    Ptr<ClusterSizePolicy> m_policy; //!< Chooses the cluster sizes.
-    Ptr<SelectionPolicy> m_selector; //!< Chooses the devices of each group.
-    Ptr<BitBudget> m_budget;         //!< B.
-    Ptr<LinkNoise> m_noise;          //!< sigma^2.
-    Ptr<LinkProbe> m_probe;          //!< Measures links at the radios; may be null.
-    LossPolicy m_lossPolicy;         //!< How missing coordinates count.
-    std::string m_groupBits;         //!< Resolution of each group.
-    uint32_t m_participants;         //!< N.
-    uint32_t m_rounds;               //!< T.
-    Time m_deadline;                 //!< Longest round.
-    uint32_t m_minUpdates;           //!< Fewest updates that are fused.
-    DownlinkMode m_downlink;         //!< How the model is sent.
-    Address m_multicast;             //!< Multicast group.
-    DataRate m_downlinkRate;         //!< Pace of the model (UDP).
-    DataRate m_uplinkRate;           //!< Rate that slots are planned with.
-    Time m_grantSpacing;             //!< From one grant to the next, and to the model.
-    Time m_repairTime;               //!< Planned for repairs of the model.
-    bool m_measuredSlots;            //!< Whether slots are as long as devices need.
-    double m_efficiency;             //!< Payload against the rate of the radio, at first.
-    double m_rateSmoothing;          //!< Weight of a round in the moving averages of rates.
-    Time m_guard;                    //!< Between slots, and before the deadline.
-    uint32_t m_expected;             //!< Devices to wait for before the first round.
-    uint32_t m_maxDevices;           //!< Identifiers must be less.
-    uint32_t m_maxPerAddress;        //!< Identifiers of one address that are not reserved.
-    uint32_t m_maxSamples;           //!< Limit of the samples of a device; 0: all of the task.
-    Time m_joinTimeout;              //!< Longest wait for them.
-    Time m_controlTimeout;           //!< Time before a grant is repeated.
-    uint32_t m_controlRetries;       //!< How often.
-    uint32_t m_silentRounds;         //!< After so many a silent device pauses; 0: never.
-    uint32_t m_silentPause;          //!< Rounds that it pauses.
-    uint32_t m_evaluationInterval;   //!< Rounds from one evaluation to the next; 0: never.
-    uint32_t m_testSamples;          //!< Test samples to evaluate; 0: all.
-    uint32_t m_trainSamples;         //!< Training samples to evaluate; 0: all.
+    Address m_local;                    //!< Where to listen.
+    TypeId m_protocol;                  //!< UDP or TCP.
+    uint32_t m_fragmentSize;            //!< Bytes of a message with our header.
+    std::string m_encryptionKey;        //!< Key of the federation; empty: none.
+    uint32_t m_federation;              //!< Its number among those with the same key.
+    Ptr<LearningTask> m_task;           //!< What is learned.
+    Ptr<Quantizer> m_quantizer;         //!< Quantizer of the devices.
+    Ptr<IntervalRule> m_interval;       //!< Interval rule of the devices; may be null.
+    ClipNorm m_clipNorm;                //!< Norm that the devices clip.
+    double m_clipBound;                 //!< C, if they do.
+    double m_maxCoordinate;             //!< Largest magnitude of a coordinate, if they do not.
+    bool m_rotation;                    //!< Whether the devices rotate their updates.
+    Ptr<FusionRule> m_fusionRule;       //!< Computes the weights.
+    Ptr<UpdateAggregator> m_aggregator; //!< Combines the updates.
+    Ptr<ClusterSizePolicy> m_policy;    //!< Chooses the cluster sizes.
+    Ptr<SelectionPolicy> m_selector;    //!< Chooses the devices of each group.
+    Ptr<BitBudget> m_budget;            //!< B.
+    Ptr<LinkNoise> m_noise;             //!< sigma^2.
+    Ptr<LinkProbe> m_probe;             //!< Measures links at the radios; may be null.
+    LossPolicy m_lossPolicy;            //!< How missing coordinates count.
+    std::string m_groupBits;            //!< Resolution of each group.
+    uint32_t m_participants;            //!< N.
+    uint32_t m_rounds;                  //!< T.
+    Time m_deadline;                    //!< Longest round.
+    uint32_t m_minUpdates;              //!< Fewest updates that are fused.
+    DownlinkMode m_downlink;            //!< How the model is sent.
+    Address m_multicast;                //!< Multicast group.
+    DataRate m_downlinkRate;            //!< Pace of the model (UDP).
+    DataRate m_uplinkRate;              //!< Rate that slots are planned with.
+    Time m_grantSpacing;                //!< From one grant to the next, and to the model.
+    Time m_repairTime;                  //!< Planned for repairs of the model.
+    bool m_measuredSlots;               //!< Whether slots are as long as devices need.
+    double m_efficiency;                //!< Payload against the rate of the radio, at first.
+    double m_rateSmoothing;             //!< Weight of a round in the moving averages of rates.
+    double m_slowestShare;              //!< Of the devices, which cannot slow down the others.
+    double m_longestSlot;               //!< Limit of a slot, against that of the median rate.
+    double m_patience;                  //!< Limit of a round, against the time most devices took.
+    uint32_t m_maxRepairs;              //!< Models that are sent again to a device in a round.
+    uint32_t m_maxReplies;              //!< Answers to control messages of a device in a round.
+    Time m_guard;                       //!< Between slots, and before the deadline.
+    uint32_t m_expected;                //!< Devices to wait for before the first round.
+    uint32_t m_maxDevices;              //!< Identifiers must be less.
+    uint32_t m_maxPerAddress;           //!< Identifiers of one address that are not reserved.
+    uint32_t m_maxSamples;              //!< Limit of the samples of a device; 0: all of the task.
+    Time m_joinTimeout;                 //!< Longest wait for them.
+    Time m_controlTimeout;              //!< Time before a grant is repeated.
+    uint32_t m_controlRetries;          //!< How often.
+    uint32_t m_silentRounds;            //!< After so many a silent device pauses; 0: never.
+    uint32_t m_silentPause;             //!< Rounds that it pauses.
+    uint32_t m_evaluationInterval;      //!< Rounds from one evaluation to the next; 0: never.
+    uint32_t m_testSamples;             //!< Test samples to evaluate; 0: all.
+    uint32_t m_trainSamples;            //!< Training samples to evaluate; 0: all.
 
     // State
     bool m_running = false;                                  //!< Between start and stop.
@@ -293,6 +326,7 @@ class FusionCenter : public Application
     std::vector<float> m_model;                              //!< w.
     uint32_t m_round = 0;                                    //!< Current round.
     RoundRecord m_record;                                    //!< The current round, so far.
+    Time m_planEnd;                                          //!< Until when Patience waits.
     EventId m_joinEvent;                                     //!< Ends the wait for devices.
     EventId m_roundEvent;                                    //!< Starts or ends a round.
     std::unique_ptr<federated::MessageEndpoint> m_endpoint;  //!< Sockets.

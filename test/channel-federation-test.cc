@@ -417,20 +417,25 @@ TEST_F(BudgetFederation, IsPlannedAnewWhenALateDeviceLeftTimeForNobody)
 {
     side = 28;
     classes = 10;
-    BuildMeasured(2, "1Mbps", Seconds(1));
-    // 10 ms, as it says when it joins; then a round of 900 ms, and others of 10 ms.
-    const auto times = CreateObject<DeterministicRandomVariable>();
-    std::vector<double> values(20, 0.0001);
-    values[1] = 0.009;
-    times->SetValueArray(values.data(), values.size());
-    apps[0]->SetAttribute("TimePerSample", PointerValue(times));
-    Run();
-    ASSERT_EQ(rounds.size(), 6U);
-    EXPECT_EQ(rounds[0].links[0].state, PARTICIPANT_PARTIAL);
-    EXPECT_LT(rounds[1].uplinkSeconds, 0.2);
-    EXPECT_EQ(rounds[1].selected, 1U);
-    EXPECT_EQ(rounds[2].received, 2U);
-    EXPECT_EQ(rounds.back().received, 2U);
+    for (const bool isLeftOut : {false, true})
+    {
+        BuildMeasured(2, "1Mbps", Seconds(1));
+        center->SetAttribute("SlowestShare", DoubleValue(isLeftOut ? 0.1 : 0));
+        // 10 ms, as it says when it joins; then a round of 900 ms, and others of 10 ms.
+        const auto times = CreateObject<DeterministicRandomVariable>();
+        std::vector<double> values(20, 0.0001);
+        values[1] = 0.009;
+        times->SetValueArray(values.data(), values.size());
+        apps[0]->SetAttribute("TimePerSample", PointerValue(times));
+        Run();
+        ASSERT_EQ(rounds.size(), 6U);
+        EXPECT_EQ(rounds[0].links[0].state, PARTICIPANT_PARTIAL);
+        // The lateness of one device does not count, if it can be left out.
+        EXPECT_EQ(rounds[1].uplinkSeconds < 0.2, !isLeftOut);
+        EXPECT_EQ(rounds[1].selected, isLeftOut ? 2U : 1U);
+        EXPECT_EQ(rounds[2].received, 2U);
+        EXPECT_EQ(rounds.back().received, 2U);
+    }
 }
 
 TEST_F(BudgetFederation, ThatCarriesNobodyIsTriedWithOneDevice)

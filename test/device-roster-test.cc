@@ -137,6 +137,42 @@ TEST(DeviceRoster, LetsInWhoKeepsTheRules)
     }
 }
 
+TEST(DeviceRoster, WithAKeyANewerJoinMovesAnIdentifierThatWasNotReserved)
+{
+    for (const bool isProtected : {false, true})
+    {
+        for (const bool isReserved : {false, true})
+        {
+            SCOPED_TRACE(std::to_string(isProtected) + std::to_string(isReserved));
+            DeviceRoster roster;
+            DeviceRoster::Rules rules{10, {2, 4}, Seconds(1), 100, 1};
+            rules.isProtected = isProtected;
+            roster.SetRules(rules);
+            if (isReserved)
+            {
+                roster.Reserve(3, ELSEWHERE);
+            }
+            roster.Join(MakeJoin(3, 100, ELSEWHERE)); // somebody sent the first JOIN from there
+            if (!isProtected || isReserved)
+            {
+                ExpectDropped(roster.CheckJoin(MakeJoin(3, 100)), DROP_FOREIGN);
+                ExpectDropped(roster.CheckJoin(MakeJoin(3, 101)), DROP_FOREIGN);
+                continue;
+            }
+            // Its retransmission is not acknowledged to the wrong address; a newer one follows.
+            ExpectDropped(roster.CheckJoin(MakeJoin(3, 100)), DROP_OLD, Answer::REJOIN);
+            ExpectTaken(roster.CheckJoin(MakeJoin(3, 101)));
+            EXPECT_FALSE(roster.CheckJoin(MakeJoin(3, 101)).isSameLife);
+            roster.Leave(3);
+            roster.Join(MakeJoin(3, 101));
+            EXPECT_EQ(roster.Find(3)->address, MakePlace(HOME));
+            EXPECT_EQ(roster.GetJoined(), 1U);
+            ExpectDropped(roster.CheckJoin(MakeJoin(4)), DROP_UNKNOWN); // one of an address
+            ExpectTaken(roster.CheckJoin(MakeJoin(4, 100, ELSEWHERE)));
+        }
+    }
+}
+
 TEST(DeviceRoster, RemembersWhatAJoinSays)
 {
     DeviceRoster roster = MakeRoster();
@@ -589,4 +625,27 @@ TEST(DeviceRoster, CountsSilentRoundsUntilADeviceIsHeard)
     beSilent();
     roster.Clear();
     EXPECT_EQ(roster.Find(0)->silentRounds, 0U);
+}
+
+TEST(DeviceRoster, LimitsTheRepliesToADeviceInARound)
+{
+    DeviceRoster roster;
+    roster.SetRules({10, {2, 4}, Seconds(1), 1000, 16, 3});
+    EXPECT_TRUE(roster.CountReply(1)) << "it is not known, and takes nothing from anybody";
+    for (const uint32_t device : {1U, 2U})
+    {
+        roster.Join(MakeJoin(device));
+    }
+    for (int i = 0; i < 3; ++i)
+    {
+        EXPECT_TRUE(roster.CountReply(1));
+    }
+    EXPECT_FALSE(roster.CountReply(1));
+    EXPECT_FALSE(roster.CountReply(1));
+    EXPECT_TRUE(roster.CountReply(2)) << "each device has its own";
+    roster.Leave(1);
+    roster.Join(MakeJoin(1, 101));
+    EXPECT_FALSE(roster.CountReply(1)) << "joining again does not help";
+    roster.BeginRound();
+    EXPECT_TRUE(roster.CountReply(1));
 }

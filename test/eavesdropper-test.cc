@@ -15,6 +15,7 @@
 #include "ns3/lenet-model.h"
 #include "ns3/little-endian.h"
 #include "ns3/message-bodies.h"
+#include "ns3/message-crypto.h"
 #include "ns3/object-factory.h"
 #include "ns3/pointer.h"
 #include "ns3/public-rotation.h"
@@ -473,6 +474,10 @@ TEST_F(EavesdropperCell, TwoWhoShareNotesHaveWhatEitherHas)
 
 TEST_F(EavesdropperCell, OfAnEncryptedFederationItHasSizesAndTimesOnly)
 {
+    if (!federated::MessageCrypto::Make())
+    {
+        GTEST_SKIP() << "this build cannot protect messages";
+    }
     std::string texts[2];
     for (int encrypted : {0, 1})
     {
@@ -500,6 +505,11 @@ TEST_F(EavesdropperCell, OfAnEncryptedFederationItHasSizesAndTimesOnly)
                   bool{encrypted != 0});
         EXPECT_EQ(eavesdropper->GetRound(), encrypted ? 0U : 1U);
         EXPECT_EQ(eavesdropper->GetDevices().size(), encrypted ? 0U : 2U);
+        for (const auto& device : m_federation->GetDevices())
+        {
+            // All messages go to a group: those to the other device are ignored, not counted.
+            EXPECT_EQ(device->GetDropped(DROP_UNAUTHENTIC) + device->GetDropped(DROP_UNKNOWN), 0U);
+        }
     }
     EXPECT_EQ(texts[0], texts[1]);
 }
@@ -752,7 +762,7 @@ TEST_F(Listener, SaysWhyItDoesNotReadAFrame)
     hear(43, 6, Eavesdropper::UNREAD_NOT_UDP);           // TCP
     hear(34 + 24, 0xff, Eavesdropper::UNREAD_TRUNCATED); // UDP
     hear(62, 'G', Eavesdropper::UNREAD_FOREIGN);
-    hear(65, FederatedHeader::ENCRYPTED, Eavesdropper::UNREAD_ENCRYPTED);
+    hear(65, FederatedHeader::PROTECTED_GROUP, Eavesdropper::UNREAD_ENCRYPTED);
     EXPECT_EQ(m_listener->GetRound(), 0U);
     Bytes damaged = good;
     damaged[150] ^= 1;

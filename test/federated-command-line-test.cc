@@ -341,6 +341,26 @@ TEST_F(FederatedCommandLines, SetsGlobalValuesAndAttributes)
     Config::SetDefault("ns3::ConstantRandomVariable::Constant", DoubleValue(0));
 }
 
+TEST_F(FederatedCommandLines, TellsHowTheProgramWasCalled)
+{
+    ASSERT_EQ(Parse({"--rounds=40.0", "--deadline=500ms", "--pcap", "--RngRun=3"}), "");
+    const FederatedCommand command = m_commandLine.GetCommand();
+    EXPECT_EQ(command.program, "federated-test-example");
+    const std::vector<std::string> words{
+        "program", "--rounds=40.0", "--deadline=500ms", "--pcap", "--RngRun=3"};
+    EXPECT_EQ(command.words, words);
+    const FederatedCommand::Values settings{{"RngRun", "3"}};
+    EXPECT_EQ(command.settings, settings);
+    const std::map<std::string, std::string> options(command.options.begin(),
+                                                     command.options.end());
+    EXPECT_EQ(options.size(), 9U);
+    EXPECT_EQ(options.at("rounds"), "40");
+    EXPECT_EQ(options.at("deadline"), "0.5s");
+    EXPECT_EQ(options.at("pcap"), "true");
+    EXPECT_EQ(options.at("mode"), m_mode);
+    EXPECT_EQ(options.at("note"), m_note);
+}
+
 TEST_F(FederatedCommandLines, RefusesWhatNs3WouldMisreadOrAbortOn)
 {
     for (const char* word : {"--RngRun=-1",

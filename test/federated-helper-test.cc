@@ -27,6 +27,7 @@
 #include "ns3/ipv6-static-routing-helper.h"
 #include "ns3/ipv6.h"
 #include "ns3/mac48-address.h"
+#include "ns3/message-crypto.h"
 #include "ns3/ndisc-cache.h"
 #include "ns3/node-list.h"
 #include "ns3/point-to-point-helper.h"
@@ -192,6 +193,8 @@ TEST_F(FederatedHelpers, InstallTheProfiles)
         EXPECT_EQ(GetNumber(device, "LearningRateDecay"), expected.decay);
         EXPECT_EQ(GetText(device, "ClipNorm"), expected.clip);
         EXPECT_EQ(GetNumber(device, "ClipBound"), expected.clipBound);
+        EXPECT_EQ(GetText(center, "ClipNorm"), expected.clip);
+        EXPECT_EQ(GetNumber(center, "ClipBound"), expected.clipBound);
         EXPECT_EQ(GetText(device, "ReportDistortion"), expected.report);
         if (expected.high > 0)
         {
@@ -349,7 +352,10 @@ TEST_F(FederatedHelpers, SayWhichStrategiesOfDevicesCannotBeUsed)
     EXPECT_EQ(Check(),
               "Group 1: ns3::RandomCoordinatesQuantizer has no resolution of 4 bits, only of 2.");
     m_helper->SetDeviceAttribute("Quantizer", StringValue("ns3::UnbiasedStochasticQuantizer"));
-    EXPECT_EQ(Check(), "") << "the center says so when it starts";
+    EXPECT_EQ(Check(),
+              "Quantizer of the center is "
+              "ns3::RandomCoordinatesQuantizer[Epsilon=8|Coordinates=8|Decoder=unbiased], and that "
+              "of the devices ns3::UnbiasedStochasticQuantizer[]; SetQuantizer sets both.");
     m_helper->SetDeviceAttribute("Quantizer",
                                  PointerValue(make("ns3::RandomizedResponseQuantizer")));
     EXPECT_EQ(Check(),
@@ -480,6 +486,18 @@ TEST_F(FederatedHelpers, RefuseABudgetOfAnEpsilonThatNobodyHas)
     EXPECT_EQ(Check(), "");
 }
 
+TEST_F(FederatedHelpers, TellTheCenterTheClipOfTheDevicesUnlessItIsToldAnother)
+{
+    m_helper->SetDeviceAttribute("ClipNorm", StringValue("l2"));
+    m_helper->SetDeviceAttribute("ClipBound", DoubleValue(7));
+    EXPECT_EQ(GetText(InstallInStar().Get(0), "ClipNorm"), "l2");
+    EXPECT_EQ(GetNumber(m_helper->GetCenter(), "ClipBound"), 7);
+    Renew();
+    m_helper->SetDeviceAttribute("ClipNorm", StringValue("l2"));
+    m_helper->SetCenterAttribute("ClipNorm", StringValue("none"));
+    EXPECT_EQ(GetText(InstallInStar().Get(0), "ClipNorm"), "none");
+}
+
 TEST_F(FederatedHelpers, SayAtTheEndWhatIsPrivate)
 {
     const auto print = [this]()
@@ -561,13 +579,38 @@ TEST_F(FederatedHelpers, EncryptIfTheOptionSaysSo)
         std::string error;
         ASSERT_TRUE(cmd.Parse(encrypt ? 2 : 1, argv, error)) << error;
         FederatedScenarioOptions::SetEncryption(*m_helper, value);
+        if (encrypt && !federated::MessageCrypto::Make())
+        {
+            EXPECT_NE(Check().find("(EncryptionKey, --encrypt), but this build cannot protect"),
+                      std::string::npos);
+            continue;
+        }
         const auto applications = InstallInStar();
         EXPECT_EQ(GetText(applications.Get(0), "EncryptionKey").empty(), !encrypt);
-        EXPECT_EQ(GetText(applications.Get(0), "EncryptionKey"),
-                  GetText(applications.Get(3), "EncryptionKey"));
+        EXPECT_EQ(GetText(applications.Get(3), "DeviceKey").empty(), !encrypt);
+        EXPECT_EQ(GetText(applications.Get(1), "DeviceKey") ==
+                      GetText(applications.Get(3), "DeviceKey"),
+                  !encrypt);
         const std::string result = Run();
         EXPECT_NE(result.find(" rounds=3 "), std::string::npos) << result;
         EXPECT_NE(result.find(" lost_fraction=0\n"), std::string::npos) << result;
+    }
+}
+
+TEST_F(FederatedHelpers, NumberTheFederationsOfASimulation)
+{
+    for (int simulation : {0, 1})
+    {
+        Renew(); // destroys the simulation before it
+        EXPECT_EQ(GetText(InstallInStar().Get(0), "Federation"), "0") << simulation;
+        FederatedHelper second;
+        const NodeContainer nodes(2);
+        second.AddGroup(nodes, 2);
+        second.SetData(FederatedData::MakeSynthetic(1, 120, 60, 6, 6, 4));
+        FederatedStarHelper star;
+        star.Install(nodes, 0);
+        const InetSocketAddress address(star.GetCenterAddress(), FederatedPort::CENTER);
+        EXPECT_EQ(GetText(second.Install(star.GetCenter(), address).Get(0), "Federation"), "1");
     }
 }
 
@@ -727,7 +770,7 @@ TEST_F(FederatedHelpers, PrintProgressPrivacyAndOneResultLine)
     testing::internal::CaptureStderr();
     EXPECT_TRUE(m_helper->EnableOutput("", error));
     Simulator::Run();
-    m_helper->Finish(m_helper->GetTraceWriter()->GetResult());
+    EXPECT_EQ(m_helper->Finish(m_helper->GetTraceWriter()->GetResult()), 0);
     const std::string output = testing::internal::GetCapturedStdout();
     const std::string messages = testing::internal::GetCapturedStderr();
     EXPECT_EQ(output.rfind("result version=", 0), 0U) << output;

@@ -3,6 +3,11 @@
 #include "parse-words.h"
 
 #include "ns3/federated-learning-options.h"
+#include "ns3/federated-port.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/node-container.h"
+#include "ns3/pointer.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
@@ -63,6 +68,16 @@ ReadModel(const std::string& text, const std::string& attribute = "")
     return Describe(model, error, attribute);
 }
 
+/** @return what a text makes. */
+std::string
+ReadAggregator(const std::string& text, const std::string& attribute = "")
+{
+    std::string error;
+    const auto aggregator = FederatedLearningOptions::MakeAggregator(text, error);
+    EXPECT_EQ(!aggregator, !error.empty()) << text;
+    return Describe(aggregator, error, attribute);
+}
+
 } // namespace
 
 TEST(FederatedLearningOptions, ReadPartitions)
@@ -86,8 +101,35 @@ TEST(FederatedLearningOptions, ReadModels)
     EXPECT_EQ(ReadModel("lenet"), "ns3::LeNetModel ");
 }
 
+TEST(FederatedLearningOptions, ReadAggregators)
+{
+    EXPECT_EQ(ReadAggregator("mean"), "ns3::MeanAggregator ");
+    EXPECT_EQ(ReadAggregator("median"), "ns3::MedianAggregator ");
+    EXPECT_EQ(ReadAggregator("trimmed:0.2", "Fraction"), "ns3::TrimmedMeanAggregator 0.2");
+    EXPECT_EQ(ReadAggregator("trimmed:0", "Fraction"), "ns3::TrimmedMeanAggregator 0");
+    EXPECT_EQ(ReadAggregator("trimmed:0.5", "Fraction"), "ns3::TrimmedMeanAggregator 0.5");
+    EXPECT_EQ(ReadAggregator("norm:1e-3", "Bound"), "ns3::NormBoundAggregator 0.001");
+}
+
 TEST(FederatedLearningOptions, SayWhatIsWrong)
 {
+    for (const char* text : {"", "Mean", "mean:1", "median:", "krum", "trim:0.1"})
+    {
+        EXPECT_EQ(ReadAggregator(text), "is none of mean, median, trimmed:F, norm:C") << text;
+    }
+    for (const char* value : {"", ":", ":0.51", ":-0.1", ":nan", ":0.1x", ":0,1", ":10%"})
+    {
+        EXPECT_EQ(ReadAggregator("trimmed" + std::string(value)),
+                  "needs a number from 0 to 0.5 after 'trimmed:'")
+            << value;
+    }
+    for (const char* value : {"", ":", ":0", ":-1", ":inf", ":1x", ":1e10"})
+    {
+        EXPECT_EQ(ReadAggregator("norm" + std::string(value)),
+                  "needs a number from 1e-9 to 1e9 after 'norm:'")
+            << value;
+    }
+
     for (const char* text : {"", "IID", "iid:", "iid:1", "iid ", " iid", "labels:2", "random:1"})
     {
         EXPECT_EQ(ReadPartition(text), "is none of iid, dirichlet:A, shards:S, labels, quantity:A")
@@ -129,6 +171,9 @@ TEST(FederatedLearningOptions, RefuseBadCommandLines)
               "'dirichlet:'.");
     EXPECT_EQ(Parse({"--model=cnn"}, options),
               "The value of --model=cnn is none of mlp:H, mlp, logistic, lenet.");
+    EXPECT_EQ(Parse({"--aggregator=trimmed:0.6"}, options),
+              "The value of --aggregator=trimmed:0.6 needs a number from 0 to 0.5 after "
+              "'trimmed:'.");
     for (const char* word : {"--steps=0",
                              "--steps=5x",
                              "--steps=-1",
@@ -142,7 +187,9 @@ TEST(FederatedLearningOptions, RefuseBadCommandLines)
                              "--learning-rate=1e7",
                              "--partition",
                              "--partition=",
-                             "--model"})
+                             "--model",
+                             "--aggregator",
+                             "--aggregator="})
     {
         EXPECT_NE(Parse({word}, options), "") << word;
     }
@@ -152,6 +199,7 @@ TEST(FederatedLearningOptions, RefuseBadCommandLines)
     EXPECT_EQ(options.steps, defaults.steps);
     EXPECT_EQ(options.batch, defaults.batch);
     EXPECT_EQ(options.learningRate, defaults.learningRate);
+    EXPECT_EQ(options.aggregator, defaults.aggregator);
 }
 
 TEST(FederatedLearningOptions, HaveTheDefaultsOfTheAttributes)
@@ -168,6 +216,29 @@ TEST(FederatedLearningOptions, HaveTheDefaultsOfTheAttributes)
     EXPECT_EQ(Describe(task->GetPartition(), "", ""), ReadPartition(defaults.partition));
     EXPECT_EQ(Describe(task->GetModel(), "", "HiddenLayers"),
               ReadModel(defaults.model, "HiddenLayers"));
+    PointerValue aggregator;
+    CreateObject<FusionCenter>()->GetAttribute("Aggregator", aggregator);
+    EXPECT_EQ(Describe(aggregator.Get<UpdateAggregator>(), "", ""),
+              ReadAggregator(defaults.aggregator));
+}
+
+TEST(FederatedLearningOptions, SetTheAggregatorOfTheCenter)
+{
+    FederatedLearningOptions options;
+    ASSERT_EQ(Parse({"--aggregator=trimmed:0.2"}, options), "");
+    FederatedHelper federation;
+    NodeContainer nodes(3);
+    InternetStackHelper().Install(nodes);
+    federation.SetData(FederatedData::MakeSynthetic(1, 60, 10, 6, 6, 4));
+    federation.AddGroup(NodeContainer(nodes.Get(1), nodes.Get(2)), 4);
+    federation.SetCenterAttribute("Participants", UintegerValue(2));
+    options.SetUp(federation);
+    federation.Install(nodes.Get(0), InetSocketAddress("10.0.0.1", FederatedPort::CENTER));
+    PointerValue aggregator;
+    federation.GetCenter()->GetAttribute("Aggregator", aggregator);
+    EXPECT_EQ(Describe(aggregator.Get<UpdateAggregator>(), "", "Fraction"),
+              "ns3::TrimmedMeanAggregator 0.2");
+    Simulator::Destroy();
 }
 
 TEST(FederatedLearningOptions, AreAppliedToTheTask)

@@ -311,4 +311,9 @@ TEST(FederatedResultLine, HasTheFormOfTheContract)
     EXPECT_EQ(stream.str(),
               "result version=" FEDERATED_VERSION " rounds=20 time_s=123456.75 "
               "test_accuracy=0.8125 tiny=1e-06 lost_fraction= algorithm=fwo-cso\n");
+    EXPECT_EQ(line.ToJson(),
+              "{\n    \"version\": \"" FEDERATED_VERSION
+              "\",\n    \"rounds\": 20,\n    \"time_s\": 123456.75,\n"
+              "    \"test_accuracy\": 0.8125,\n    \"tiny\": 1e-06,\n"
+              "    \"lost_fraction\": null,\n    \"algorithm\": \"fwo-cso\"\n  }");
 }

@@ -17,6 +17,7 @@
 #include "ns3/ipv6-address-helper.h"
 #include "ns3/ipv6-static-routing-helper.h"
 #include "ns3/logistic-model.h"
+#include "ns3/message-crypto.h"
 #include "ns3/node-container.h"
 #include "ns3/pointer.h"
 #include "ns3/rng-seed-manager.h"
@@ -155,6 +156,25 @@ class Federation : public testing::Test
         {
             device->SetAttribute(name, value);
         }
+    }
+
+    /** Protect all messages by a key; none if it is empty. */
+    void SetKey(const std::string& key)
+    {
+        center->SetAttribute("EncryptionKey", StringValue(key));
+        for (auto& device : apps)
+        {
+            UintegerValue id;
+            device->GetAttribute("DeviceId", id);
+            device->SetAttribute(
+                "DeviceKey", StringValue(center->GetDeviceKey(static_cast<uint32_t>(id.Get()))));
+        }
+    }
+
+    /** @return whether this build can protect messages. */
+    static bool HasProtection()
+    {
+        return federated::MessageCrypto::Make() != nullptr;
     }
 
     /** The net device at the center's end of a link, which receives the device's uplink. */

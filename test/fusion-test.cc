@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "ns3/bit-packer.h"
+#include "packed-test-update.h"
+
 #include "ns3/boolean.h"
 #include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/effective-snr-fusion.h"
 #include "ns3/enum.h"
 #include "ns3/federated-random.h"
 #include "ns3/identity-quantizer.h"
-#include "ns3/little-endian.h"
 #include "ns3/object-factory.h"
 #include "ns3/resolution-fusion.h"
 #include "ns3/sample-fusion.h"
@@ -33,49 +33,6 @@ namespace
 
 const double INFINITE = std::numeric_limits<double>::infinity();
 
-/** An update of random levels (or floats), kept packed and, for the reference, as plain numbers. */
-struct TestUpdate
-{
-    TestUpdate(uint32_t device, unsigned bits, std::size_t dimension, FederatedRandom& random)
-        : values(dimension)
-    {
-        update.device = device;
-        update.bits = bits;
-        update.wireBits = bits;
-        update.exactDistortion = 0.1 * (1 + random.Below(9));
-        update.cellDistortion = 0.1 * (1 + random.Below(9));
-        payload.resize(BitPacker::GetSize(dimension, bits));
-        const std::size_t middle = dimension / 3; // two layers with an interval each
-        update.intervals = {{0, middle, -1, 2}, {middle, dimension, -0.5F, 0.25F}};
-        if (bits == 32)
-        {
-            for (std::size_t i = 0; i < dimension; ++i)
-            {
-                values[i] = random.Uniform() - 0.5;
-                WriteLittleEndianFloat(static_cast<float>(values[i]), payload.data() + 4 * i);
-            }
-            return;
-        }
-        std::vector<uint16_t> levels(dimension);
-        for (std::size_t i = 0; i < dimension; ++i)
-        {
-            levels[i] = static_cast<uint16_t>(random.Below(1U << bits));
-            const auto& interval = update.intervals[i < middle ? 0 : 1];
-            values[i] = LevelGrid(interval.low, interval.high, bits).GetValue(levels[i]);
-        }
-        BitPacker::Pack(levels.data(), dimension, bits, payload.data());
-    }
-
-    void Deliver(std::size_t begin, std::size_t end, double sigma2)
-    {
-        update.ranges.push_back({begin, end, payload.data(), begin, sigma2});
-    }
-
-    DeliveredUpdate update;
-    std::vector<uint8_t> payload;
-    std::vector<double> values;
-};
-
 std::vector<Ptr<FusionRule>>
 MakeRules()
 {
@@ -83,17 +40,6 @@ MakeRules()
             CreateObject<ResolutionFusion>(),
             CreateObjectWithAttributes<EffectiveSnrFusion>("Distortion", StringValue("exact")),
             CreateObjectWithAttributes<EffectiveSnrFusion>("Distortion", StringValue("cell"))};
-}
-
-std::vector<DeliveredUpdate>
-GetUpdates(const std::list<TestUpdate>& updates)
-{
-    std::vector<DeliveredUpdate> plain;
-    for (const auto& update : updates)
-    {
-        plain.push_back(update.update);
-    }
-    return plain;
 }
 
 } // namespace
@@ -145,7 +91,7 @@ TEST(FusionRules, InfiniteNoiseHasNoWeightAndAllInfiniteIsReported)
         EXPECT_EQ(weights, (std::vector<double>{0, 1}));
         EXPECT_FALSE(rule->GetWeights({{2, 1, 1, INFINITE}, {2, 1, 1, INFINITE}}, weights));
         EXPECT_EQ(weights, (std::vector<double>{0, 0}));
-        EXPECT_TRUE(rule->GetWeights({{2, 1, 1, -1}, {2, 1, 1, NAN}, {2, -5, 1, 1}}, weights));
+        EXPECT_TRUE(rule->GetWeights({{2, 1, 1, -1}, {2, 1, 1, NAN}, {2, 5, 1, 1}}, weights));
         EXPECT_EQ(weights, (std::vector<double>{0, 0, 1}));
         EXPECT_FALSE(rule->GetWeights({}, weights));
         EXPECT_TRUE(weights.empty());
@@ -160,14 +106,17 @@ TEST(FusionRules, UpdatesWithoutAnyErrorShareTheWeight)
     EXPECT_EQ(weights, (std::vector<double>{0.5, 0.5, 0}));
 }
 
-TEST(FusionRules, WithoutAReportTheExactRuleTakesTheCell)
+TEST(FusionRules, WithoutAReportTheExactRuleGivesNoWeight)
 {
+    EXPECT_FALSE(CreateObject<EffectiveSnrFusion>()->NeedsReportedDistortion());
+    EXPECT_FALSE(CreateObject<UniformFusion>()->NeedsReportedDistortion());
     const auto rule =
         CreateObjectWithAttributes<EffectiveSnrFusion>("Distortion", StringValue("exact"));
     std::vector<double> weights;
     const double none = std::numeric_limits<double>::quiet_NaN();
-    EXPECT_TRUE(rule->GetWeights({{2, none, 3, 0}, {2, 1, 9, 0}}, weights));
-    EXPECT_NEAR(weights[1], 0.75, 1e-12);
+    EXPECT_TRUE(rule->NeedsReportedDistortion());
+    EXPECT_TRUE(rule->GetWeights({{2, none, 0.01, 0}, {2, 1, 9, 0}}, weights));
+    EXPECT_EQ(weights, (std::vector<double>{0, 1}));
 }
 
 TEST(FusionRules, WeighBySamples)

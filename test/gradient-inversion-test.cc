@@ -70,12 +70,14 @@ struct Victim
 
     /**
      * @param attack An attack.
+     * @param watcher Looks at its iterations.
      * @return what it finds.
      */
-    InversionResult Attack(const GradientInversion& attack)
+    InversionResult Attack(const GradientInversion& attack,
+                           const GradientInversion::Watcher& watcher = nullptr)
     {
         FederatedRandom random(5, FederatedRandom::GENERAL, label);
-        return attack.Reconstruct(observation, *kernel, MNIST, random);
+        return attack.Reconstruct(observation, *kernel, MNIST, random, watcher);
     }
 
     /**
@@ -165,6 +167,39 @@ TEST(GradientInversion, CosineRecoversAnImageInsideTheBox)
         EXPECT_GE(*std::min_element(result.image.begin(), result.image.end()), 0);
         EXPECT_LE(*std::max_element(result.image.begin(), result.image.end()), 1);
     }
+}
+
+TEST(GradientInversion, AWatcherSeesTheStartAndTheImageAfterEachIteration)
+{
+    const auto cosine = CreateObjectWithAttributes<CosineInversion>("Iterations", UintegerValue(3));
+    for (const Ptr<GradientInversion>& attack :
+         {Ptr<GradientInversion>(MakeDlg(3)), Ptr<GradientInversion>(cosine)})
+    {
+        Victim victim(MakeLeNet(), 2);
+        const InversionResult unwatched = victim.Attack(*attack);
+        std::vector<uint32_t> iterations;
+        std::vector<std::vector<double>> images;
+        const auto watcher = [&](uint32_t iteration, const std::vector<double>& image)
+        {
+            iterations.push_back(iteration);
+            images.push_back(image);
+        };
+        const InversionResult watched = victim.Attack(*attack, watcher);
+        EXPECT_EQ(watched.image, unwatched.image);
+        EXPECT_EQ(iterations, (std::vector<uint32_t>{0, 1, 2, 3}));
+        EXPECT_EQ(images.back(), watched.image);
+        EXPECT_NE(images[0], images[1]);
+        EXPECT_EQ(images[0].size(), victim.image.size());
+    }
+}
+
+TEST(GradientInversion, AnAttackInClosedFormHasNoIterationsToWatch)
+{
+    int calls = 0;
+    Victim victim(CreateObject<MlpModel>(), 2);
+    victim.Attack(*CreateObject<LinearInversion>(),
+                  [&](uint32_t, const std::vector<double>&) { ++calls; });
+    EXPECT_EQ(calls, 0);
 }
 
 TEST(GradientInversion, ScaleOfTheUpdateIsKnown)

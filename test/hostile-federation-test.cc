@@ -2,8 +2,11 @@
 
 #include "federation.h"
 
+#include "ns3/boolean.h"
+#include "ns3/double.h"
 #include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/federated-random.h"
+#include "ns3/little-endian.h"
 #include "ns3/message-bodies.h"
 #include "ns3/socket-address.h"
 #include "ns3/udp-socket-factory.h"
@@ -451,6 +454,59 @@ class Rogue
         Send(header, body);
     }
 
+    void Leave()
+    {
+        FederatedHeader header;
+        header.type = FederatedHeader::LEAVE;
+        Send(header, {});
+    }
+
+    /** Join and leave in turns. */
+    void Flap(uint32_t left, const Time& interval)
+    {
+        Join(0);
+        Leave();
+        Join(0);
+        if (left > 1)
+        {
+            Simulator::Schedule(interval, &Rogue::Flap, this, left - 1, interval);
+        }
+    }
+
+    /** Ask for the whole model, again and again. */
+    void Flood(uint32_t fragments, uint32_t left, const Time& interval)
+    {
+        FederatedHeader header;
+        header.type = FederatedHeader::REPAIR;
+        header.round = 1;
+        RepairBody repair;
+        repair.ranges = {{0, fragments}};
+        std::vector<uint8_t> body(repair.GetSize());
+        repair.Write(body.data());
+        Send(header, body);
+        if (left > 1)
+        {
+            Simulator::Schedule(interval, &Rogue::Flood, this, fragments, left - 1, interval);
+        }
+    }
+
+    /** Send a whole update of one fragment, of equal floats. */
+    void SendFloats(uint32_t dimension, float value)
+    {
+        FederatedHeader header;
+        header.type = FederatedHeader::UPDATE;
+        header.round = 1;
+        header.bits = 32;
+        header.fragments = 1;
+        header.coordinates = dimension;
+        std::vector<uint8_t> body(std::size_t{4} * dimension);
+        for (std::size_t i = 0; i < dimension; ++i)
+        {
+            WriteLittleEndianFloat(value, &body[4 * i]);
+        }
+        Send(header, body);
+    }
+
     /** Send a coordinate of a float update. */
     void Update(uint32_t fragment, uint32_t fragments)
     {
@@ -577,6 +633,159 @@ TEST_F(RogueFederation, ATrainingTimeWithoutEndDoesNotReachTheSlotsOfOthers)
     EXPECT_EQ(rounds[0].links[1].state, PARTICIPANT_UNREACHABLE);
 }
 
+TEST_F(RogueFederation, FloatsThatNoHonestDeviceReachesDoNotReachTheModel)
+{
+    struct Case
+    {
+        std::string clip; // that the center knows, of bound 1
+        float value;
+        bool isAccepted;
+    };
+
+    for (const Case& one : std::vector<Case>{{"none", 3e38F, false},
+                                             {"none", 2e6F, false},
+                                             {"none", 10, true},
+                                             {"l2", 10, false},
+                                             {"l2", 0.5F, false}, // 260 of them
+                                             {"l2", 0.05F, true},
+                                             {"l1", 0.05F, false}})
+    {
+        SCOPED_TRACE(one.clip + " " + std::to_string(one.value));
+        BuildWithRogue(0);
+        center->SetAttribute("ClipNorm", StringValue(one.clip));
+        center->SetAttribute("ClipBound", DoubleValue(1));
+        SetForDevices("ClipNorm", StringValue(one.clip));
+        SetForDevices("ClipBound", DoubleValue(1));
+        SetForDevices("TimePerSample", StringValue("ns3::ConstantRandomVariable[Constant=0.001]"));
+        Simulator::Schedule(MilliSeconds(50), &Rogue::SendFloats, rogue.get(), 260, one.value);
+        Run();
+        ASSERT_EQ(rounds.size(), 1U);
+        EXPECT_FALSE(rounds[0].skipped);
+        EXPECT_EQ(rounds[0].links[0].state, PARTICIPANT_COMPLETE);
+        EXPECT_EQ(rounds[0].drops[DROP_INVALID], one.isAccepted ? 0U : 1U);
+        EXPECT_EQ(rounds[0].links[1].weight, one.isAccepted ? 0.5 : 0);
+    }
+}
+
+TEST_F(RogueFederation, AFloodOfRepairsIsLimitedAndDelaysNobodyMuch)
+{
+    for (const uint32_t limit : {0U, 2U, 5U})
+    {
+        BuildWithRogue(0);
+        center->SetAttribute("MaxRepairs", UintegerValue(limit));
+        SetForAll("FragmentSize", UintegerValue(100)); // 19 fragments
+        uint32_t messages = 0;
+        center->TraceConnectWithoutContext("Tx", MakeBoundCallback(&CountMessages, &messages));
+        Simulator::Schedule(MilliSeconds(20), &Rogue::Flood, rogue.get(), 19, 500, MilliSeconds(1));
+        Run();
+        ASSERT_EQ(rounds.size(), 1U);
+        EXPECT_EQ(rounds[0].links[0].state, PARTICIPANT_COMPLETE);
+        EXPECT_GT(center->GetDropped(DROP_UNEXPECTED), 400U);
+        EXPECT_LT(messages, (limit + 2) * 19 + 30) << limit;
+        EXPECT_GE(messages, (limit + 2) * 19) << limit;
+    }
+}
+
+TEST_F(RogueFederation, RepairsBeyondAModelWaitUntilTheOthersHaveTheirs)
+{
+    // The rogue, device 0, is sent its model first; then it requests it again and again.
+    Time last;
+    for (const bool floods : {false, true})
+    {
+        Build(3);
+        SetForAll("FragmentSize", UintegerValue(100));                // 19 fragments
+        center->SetAttribute("DownlinkRate", StringValue("100kbps")); // 8 ms each
+        center->SetAttribute("Rounds", UintegerValue(1));
+        center->SetAttribute("Deadline", TimeValue(Seconds(5)));
+        apps[1]->SetStartTime(Hours(1));
+        apps[1]->SetStopTime(Hours(1));
+        rogue = std::make_unique<Rogue>(nodes.Get(2), remotes[1], 1);
+        Simulator::Schedule(MilliSeconds(1), &Rogue::Join, rogue.get(), 0);
+        if (floods)
+        {
+            Simulator::Schedule(
+                MilliSeconds(100), &Rogue::Flood, rogue.get(), 19, 2000, MilliSeconds(1));
+        }
+        Run();
+        ASSERT_EQ(rounds.size(), 1U);
+        EXPECT_EQ(rounds[0].links[2].state, PARTICIPANT_COMPLETE);
+        const Time received = rounds[0].links[2].lastReceived;
+        const Time model = 19 * MicroSeconds(8000);
+        EXPECT_LT(received, floods ? last + model + MilliSeconds(20) : 4 * model);
+        last = received;
+    }
+}
+
+TEST_F(RogueFederation, ControlMessagesBeyondANumberAreNotAnswered)
+{
+    BuildWithRogue(0);
+    center->SetAttribute("MaxReplies", UintegerValue(8));
+    uint32_t messages = 0;
+    center->TraceConnectWithoutContext("Tx", MakeBoundCallback(&CountMessages, &messages));
+    for (uint32_t i = 0; i < 300; ++i)
+    {
+        Simulator::Schedule(
+            MilliSeconds(100) + MicroSeconds(uint64_t{10} * i), &Rogue::Done, rogue.get(), 0);
+    }
+    SetForDevices("TimePerSample", StringValue("ns3::ConstantRandomVariable[Constant=0.005]"));
+    Run();
+    ASSERT_EQ(rounds.size(), 1U);
+    EXPECT_EQ(rounds[0].links[0].state, PARTICIPANT_COMPLETE);
+    EXPECT_EQ(rounds[0].drops[DROP_DUPLICATE], 299U);
+    EXPECT_LT(messages, 50U);
+}
+
+TEST_F(RogueFederation, ADeviceThatJoinsAndLeavesInTurnsDoesNotDisturbTheOthers)
+{
+    Time calm;
+    for (const bool flaps : {false, true})
+    {
+        BuildWithRogue(0);
+        center->SetAttribute("Rounds", UintegerValue(4));
+        SetForDevices("TimePerSample", StringValue("ns3::ConstantRandomVariable[Constant=0.0005]"));
+        if (flaps)
+        {
+            Simulator::Schedule(
+                MilliSeconds(5), &Rogue::Flap, rogue.get(), 2000, MicroSeconds(500));
+        }
+        Run();
+        ASSERT_EQ(rounds.size(), 4U);
+        for (const RoundRecord& round : rounds)
+        {
+            EXPECT_FALSE(round.skipped);
+            EXPECT_EQ(round.links[0].state, PARTICIPANT_COMPLETE);
+        }
+        EXPECT_TRUE(!flaps || rounds.back().end <= calm) << "silence costs more";
+        EXPECT_EQ(center->GetDropped(DROP_UNEXPECTED) > 1000, flaps);
+        calm = rounds.back().end;
+    }
+}
+
+TEST_F(RogueFederation, ARoundDoesNotWaitLongForASilentDeviceIfItsPatienceEnds)
+{
+    struct Case
+    {
+        double patience;
+        double longest; // s
+    };
+
+    Build(1);
+    for (const Case& one : std::vector<Case>{{0, 1}, {3, 0.5}, {1, 0.2}})
+    {
+        BuildWithRogue(0);
+        center->SetAttribute("Patience", DoubleValue(one.patience));
+        center->SetAttribute("ControlRetries", UintegerValue(100)); // it never gives up
+        Run();
+        ASSERT_EQ(rounds.size(), 1U);
+        EXPECT_EQ(rounds[0].links[0].state, PARTICIPANT_COMPLETE);
+        const double seconds = (rounds[0].end - rounds[0].start).GetSeconds();
+        EXPECT_LE(seconds, one.longest);
+        EXPECT_EQ(seconds == 1, one.patience == 0) << "the deadline";
+        const double took = (rounds[0].links[0].lastReceived - rounds[0].start).GetSeconds();
+        EXPECT_GE(seconds, std::min(1.0, one.patience * took) - 1e-6);
+    }
+}
+
 TEST_F(RogueFederation, MoreFragmentsThanWereSentAreNotCounted)
 {
     BuildWithRogue(0);
@@ -644,6 +853,27 @@ TEST_F(HostileFederation, AnUpdateOnAnotherThanTheAgreedIntervalIsDropped)
     for (const auto& record : rounds)
     {
         EXPECT_EQ(record.links[0].state, PARTICIPANT_COMPLETE);
+        EXPECT_EQ(record.links[1].state, PARTICIPANT_LOST);
+        EXPECT_EQ(record.drops[DROP_INVALID], 1U);
+    }
+}
+
+TEST_F(HostileFederation, AnUpdateWithoutTheDistortionThatWeightsFollowIsDropped)
+{
+    Build(2);
+    auto quantizer = CreateObject<DpStochasticQuantizer>();
+    SetForAll("Quantizer", PointerValue(quantizer));
+    SetForAll("IntervalRule", StringValue("ns3::FixedInterval[Low=-0.001|High=0.001]"));
+    center->SetAttribute("FusionRule", StringValue("ns3::EffectiveSnrFusion[Distortion=exact]"));
+    apps[0]->SetAttribute("ReportDistortion", BooleanValue(true));
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    for (const auto& record : rounds)
+    {
+        // Many of its values are beyond the interval: its distortion is far above that of a cell,
+        // which the other one had instead of a report.
+        EXPECT_EQ(record.links[0].state, PARTICIPANT_COMPLETE);
+        EXPECT_EQ(record.links[0].weight, 1);
         EXPECT_EQ(record.links[1].state, PARTICIPANT_LOST);
         EXPECT_EQ(record.drops[DROP_INVALID], 1U);
     }

@@ -353,6 +353,94 @@ TEST(RoundPlanner, TakesTheHarmonicMeanOfAllRates)
     EXPECT_NEAR(plan.budget, 10 * 1.5e6 / 1000, 1e-6);
 }
 
+TEST(RoundPlanner, DoesNotLetOneSlowDeviceTakeTheBudgetOfAll)
+{
+    struct Case
+    {
+        std::string name;
+        uint32_t devices; // at 1 Mbit/s, and one more
+        double rate;      // of that one
+        double leftOut;
+        double longestSlot;
+        double mean;
+    };
+
+    const std::vector<Case> cases{
+        {"today's liar", 9, 30, 0, INFINITE, 10 / (9e-6 + 1 / 30.0)},
+        {"left out", 9, 30, 0.1, INFINITE, 1e6},
+        {"two are left out", 10, 30, 0.1, INFINITE, 1e6},
+        {"limited by the median", 9, 30, 0, 3, 10e6 / 12},
+        {"both", 9, 30, 0.1, 3, 1e6},
+        {"of two", 1, 30, 0.1, INFINITE, 1e6},
+        {"of two, limited", 1, 30, 0, 3, 2e6 / 4},
+        {"alone", 0, 30, 0.1, 3, 30},
+        {"slow, but not too slow", 9, 0.5e6, 0, 3, 10e6 / 11},
+        {"fast", 9, 1e300, 0.1, 3, 10e6 / 9},
+        {"no rate at all", 9, 0, 0.1, 3, 1e6},
+        {"no rate at all, limited", 9, 0, 0, 3, 10e6 / 12},
+    };
+    for (const Case& one : cases)
+    {
+        SCOPED_TRACE(one.name);
+        Planner planner;
+        planner.SetMeasured();
+        planner.rules.leftOut = one.leftOut;
+        planner.rules.longestSlot = one.longestSlot;
+        planner.AddMany(one.devices, 0);
+        planner.Add(0, Time(0), one.rate);
+        EXPECT_NEAR(planner.Plan().context.rate, one.mean, one.mean * 1e-9);
+    }
+}
+
+TEST(RoundPlanner, LeavesOutTheSlowestAndNoneThatIsAsFastAsTheOthers)
+{
+    Planner planner;
+    planner.SetMeasured();
+    planner.rules.leftOut = 0.25;
+    planner.AddMany(8, 0);
+    EXPECT_NEAR(planner.Plan().context.rate, 1e6, 1e-6) << "all are alike";
+    planner.devices[5].goodput = 1000;
+    planner.devices[2].goodput = 10;
+    EXPECT_NEAR(planner.Plan().context.rate, 1e6, 1e-6) << "two of eight";
+    planner.devices[7].goodput = 1e5;
+    EXPECT_NEAR(planner.Plan().context.rate, 6e6 / 15, 1e-6) << "a third one counts";
+}
+
+TEST(RoundPlanner, DoesNotLetAnAnnouncedTrainingTakeTheTimeOfAll)
+{
+    struct Case
+    {
+        std::string name;
+        double leftOut;
+        std::vector<int> trainingMs;
+        double uplinkSeconds;
+    };
+
+    const std::vector<Case> cases{
+        {"today's liar", 0, {50, 50, 50, 999}, 0.001},
+        {"left out", 0.1, {50, 50, 50, 999}, 0.95},
+        {"left out, too slow", 0.1, {50, 50, 50, 2000}, 0.95},
+        {"of two", 0.1, {50, 999}, 0.95},
+        {"of two, in any order", 0.1, {999, 50}, 0.95},
+        {"alone", 0.1, {999}, 0.001},
+        {"one of two slow ones counts", 0.25, {50, 900, 50, 999}, 0.1},
+        {"two liars of ten", 0.2, {999, 50, 50, 50, 50, 998, 50, 50, 50, 50}, 0.95},
+    };
+    for (const Case& one : cases)
+    {
+        SCOPED_TRACE(one.name);
+        Planner planner;
+        planner.SetMeasured();
+        planner.rules.deadline = Seconds(1);
+        planner.rules.leftOut = one.leftOut;
+        for (const int training : one.trainingMs)
+        {
+            planner.Add(0, MilliSeconds(training), 1e9);
+        }
+        EXPECT_NEAR(planner.Plan().context.uplinkSeconds, one.uplinkSeconds, 1e-9);
+    }
+}
+
 TEST(RoundPlanner, ShrinksNUntilTheBudgetCarriesIt)
 {
     struct Case
@@ -878,6 +966,39 @@ TEST(RoundPlanner, LeavesSlowDevicesMoreTimeIfSlotsAreMeasured)
         ASSERT_EQ(plan.slots.size(), 2U);
         EXPECT_EQ(plan.slots[0].length, length) << "over which it spreads what it sends";
         EXPECT_EQ(plan.slots[1].start, MilliSeconds(5) + one.needed + MilliSeconds(5));
+    }
+}
+
+TEST(RoundPlanner, GivesNoDeviceASlotMuchLongerThanTheMedian)
+{
+    struct Case
+    {
+        std::string name;
+        double airRate;
+        Time needed;
+    };
+
+    // At the median rate, 10 kbit/s, 2000 bits take 200 ms.
+    const std::vector<Case> cases{
+        {"twice as slow", 5e3, MilliSeconds(400)},
+        {"three times as slow", 10e3 / 3, MilliSeconds(600)},
+        {"ten times as slow", 1e3, MilliSeconds(600)},
+        {"nothing at all", 0, MilliSeconds(600)},
+    };
+    for (const Case& one : cases)
+    {
+        SCOPED_TRACE(one.name);
+        Planner planner;
+        planner.rules.measuredSlots = true;
+        planner.rules.longestSlot = 3;
+        planner.AddMany(3, 0, 10e3);
+        planner.devices[0].airRate = one.airRate;
+        const RoundPlan plan = planner.Plan();
+        ASSERT_EQ(plan.slots.size(), 3U);
+        EXPECT_EQ(plan.slots[0].end, one.needed);
+        EXPECT_EQ(plan.slots[1].start, one.needed);
+        EXPECT_EQ(plan.slots[2].start, one.needed + MilliSeconds(200));
+        EXPECT_EQ(plan.slots[2].end, one.needed + MilliSeconds(400));
     }
 }
 

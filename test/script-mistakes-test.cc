@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <regex>
 #include <sstream>
 #include <string>
 
@@ -68,6 +69,15 @@ class ScriptMistakes : public FederatedTestFolder
         m_helper->Install(m_nodes.Get(0), address);
         m_helper->StopWhenFinished();
         Simulator::Run();
+    }
+
+    /** Expect a warning that matches, and what Finish would return. */
+    void ExpectWarning(const std::string& pattern, bool isMistake)
+    {
+        std::ostringstream warnings;
+        EXPECT_EQ(m_helper->PrintWarnings(warnings), isMistake) << warnings.str();
+        EXPECT_TRUE(std::regex_search(warnings.str(), std::regex("warning: .*" + pattern)))
+            << warnings.str();
     }
 
     /** @return the sentence about a node, with its number. */
@@ -163,6 +173,99 @@ TEST_F(ScriptMistakes, UnknownNames)
                  "'ns3::NoSuchClass' cannot be used as ns3::Quantizer");
     EXPECT_DEATH((m_helper->SetTaskAttribute("Model", unknown), Run()),
                  "'ns3::NoSuchClass' cannot be used as ns3::LearningModel");
+}
+
+TEST_F(ScriptMistakes, AnAddressThatIsNotTheCenters)
+{
+    InstallInternet(true, false, m_nodes);
+    Run(InetSocketAddress("10.0.0.9", FederatedPort::CENTER));
+    ExpectWarning("None of 2 devices joined: is 10.0.0.9", true);
+}
+
+TEST_F(ScriptMistakes, DevicesThatTryAnotherAddress)
+{
+    InstallInternet(true, false, m_nodes);
+    const InetSocketAddress wrong("10.0.0.9", FederatedPort::CENTER);
+    m_helper->SetDeviceAttribute("Remote", AddressValue(wrong));
+    Run();
+    ExpectWarning("None of 2 devices joined", true);
+}
+
+TEST_F(ScriptMistakes, NoRouteToTheCenter)
+{
+    InternetStackHelper().Install(m_nodes);
+    Ipv4AddressHelper("10.0.0.0", "255.255.255.0").Assign(m_ports.Get(0));
+    Ipv4AddressHelper devices("10.0.1.0", "255.255.255.0");
+    devices.Assign(m_ports.Get(1));
+    devices.Assign(m_ports.Get(2));
+    Run();
+    ExpectWarning("None of 2 devices joined: is 10.0.0.1.*is there a route to it", true);
+}
+
+TEST_F(ScriptMistakes, AQuantizerOnOneSideOnly)
+{
+    InstallInternet(true, false, m_nodes);
+    const StringValue floats("ns3::IdentityQuantizer");
+    EXPECT_DEATH((m_helper->SetDeviceAttribute("Quantizer", floats), Run()),
+                 "Quantizer of the center is ns3::DpStochasticQuantizer.*, and that of the devices "
+                 "ns3::IdentityQuantizer.*SetQuantizer sets both");
+    EXPECT_DEATH((m_helper->SetCenterAttribute("Quantizer", floats), Run()),
+                 "Quantizer of the center is ns3::IdentityQuantizer");
+    const StringValue other("ns3::DpStochasticQuantizer[Epsilon=0.5]");
+    EXPECT_DEATH((m_helper->SetDeviceAttribute("Quantizer", other), Run()), "Epsilon=0.5");
+}
+
+TEST_F(ScriptMistakes, TrainingThatTakesLongerThanARound)
+{
+    InstallInternet(true, false, m_nodes);
+    m_helper->SetDeviceAttribute("TimePerSample",
+                                 StringValue("ns3::ConstantRandomVariable[Constant=10]"));
+    Run();
+    ExpectWarning("is the Deadline of .*s shorter than TimePerSample", true);
+}
+
+TEST_F(ScriptMistakes, ASimulationThatStopsTooEarly)
+{
+    InstallInternet(true, false, m_nodes);
+    Simulator::Stop(MilliSeconds(1));
+    Run();
+    ExpectWarning("stopped at .* after 0 of 1 rounds.*does Simulator::Stop come too early", true);
+}
+
+TEST_F(ScriptMistakes, MoreParticipantsThanDevices)
+{
+    InstallInternet(true, false, m_nodes);
+    m_helper->SetCenterAttribute("Participants", UintegerValue(3));
+    Run();
+    ExpectWarning("Participants is 3, but the federation has only 2 devices", false);
+}
+
+TEST_F(ScriptMistakes, SettersAfterInstall)
+{
+    InstallInternet(true, false, m_nodes);
+    m_helper->Install(m_nodes.Get(0), InetSocketAddress("10.0.0.1", FederatedPort::CENTER));
+    EXPECT_DEATH(m_helper->SetCenterAttribute("Rounds", UintegerValue(3)),
+                 "SetCenterAttribute comes too late, after Install");
+    EXPECT_DEATH(m_helper->SetQuantizer(nullptr), "SetQuantizer comes too late");
+    EXPECT_DEATH(m_helper->AddGroup(m_nodes, 2), "AddGroup comes too late");
+}
+
+TEST_F(ScriptMistakes, OneFederationDoesNotCutAnother)
+{
+    InstallInternet(true, false, m_nodes);
+    FederatedHelper longer;
+    longer.AddGroup(m_nodes.Get(1), 4);
+    longer.SetData(FederatedData::MakeSynthetic(1, 120, 60, 6, 6, 4));
+    longer.SetTaskAttribute("Model", StringValue("ns3::LogisticModel"));
+    longer.SetTaskAttribute("Threads", UintegerValue(1));
+    longer.SetCenterAttribute("Participants", UintegerValue(1));
+    longer.SetCenterAttribute("Rounds", UintegerValue(4));
+    longer.Install(m_nodes.Get(0), InetSocketAddress("10.0.0.1", FederatedPort::CENTER + 10));
+    longer.StopWhenFinished();
+    Run();
+    EXPECT_EQ(m_helper->GetTraceWriter()->GetLastRound().round, 1U);
+    EXPECT_EQ(longer.GetTraceWriter()->GetLastRound().round, 4U);
+    EXPECT_LT(Simulator::Now(), Seconds(100));
 }
 
 TEST_F(ScriptMistakes, WhatIsMissing)

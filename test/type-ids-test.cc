@@ -74,6 +74,7 @@ TEST(TypeIds, EveryStrategyOfTheModuleIsThere)
              "ns3::FixedBitBudget",
              "ns3::MeasuredBitBudget",
              "ns3::GoodputProbe",
+             "ns3::InsiderAttack",
          })
     {
         EXPECT_EQ(names.count(name), 1U) << name;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/fragmentation.h"
+#include "ns3/identity-quantizer.h"
 #include "ns3/little-endian.h"
+#include "ns3/random-coordinates-quantizer.h"
 #include "ns3/update-collector.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -544,15 +547,73 @@ TEST(UpdateCollector, DropsUpdatesOnAnotherIntervalThanThePublicOne)
         UpdateCollector::Rules rules;
         rules.round = ROUND;
         rules.dimension = DIMENSION;
-        rules.interval.intervalIsPublic = one.isPublic;
-        rules.interval.low = -0.1;
-        rules.interval.high = 0.1;
+        rules.limits.context.intervalIsPublic = one.isPublic;
+        rules.limits.context.low = -0.1;
+        rules.limits.context.high = 0.1;
         collection.collector.Begin(rules);
         collection.collector.Add(0, 1, 4, 4, Time(0));
         collection.sender = Sender(4, one.low, one.high);
         EXPECT_EQ(collection.Send(0), one.dropped);
         EXPECT_EQ(collection.Get().record.receivedFragments, one.dropped ? 0U : 1U);
     }
+}
+
+TEST(UpdateCollector, DropsFloatsThatNoDeviceCanHaveSent)
+{
+    struct Case
+    {
+        float value;
+        Drop dropped;
+    };
+
+    const std::vector<Case> cases{
+        {0, std::nullopt},
+        {0.5F, std::nullopt},
+        {-0.5F, std::nullopt},
+        {std::nextafter(0.5F, 1.0F), DROP_INVALID},
+        {-3e38F, DROP_INVALID},
+        {std::numeric_limits<float>::infinity(), DROP_NOT_FINITE},
+        {std::nanf(""), DROP_NOT_FINITE},
+    };
+    const auto quantizer = CreateObject<IdentityQuantizer>();
+    for (const Case& one : cases)
+    {
+        SCOPED_TRACE(one.value);
+        Collection collection;
+        UpdateCollector::Rules rules;
+        rules.round = ROUND;
+        rules.dimension = DIMENSION;
+        rules.limits.quantizer = PeekPointer(quantizer);
+        rules.limits.maxCoordinate = 0.5;
+        collection.collector.Begin(rules);
+        collection.collector.Add(0, 1, 4, 32, Time(0));
+        collection.sender = Sender(32);
+        WriteLittleEndianFloat(one.value, &collection.sender.payload[4 * 13]);
+        EXPECT_EQ(collection.Send(0), std::nullopt);
+        EXPECT_EQ(collection.Send(1), one.dropped);
+        EXPECT_EQ(collection.Send(2), std::nullopt);
+        EXPECT_EQ(collection.Get().record.receivedFragments, one.dropped ? 2U : 3U);
+        EXPECT_EQ(collection.Get().record.coordinates, one.dropped ? 20U : 30U);
+    }
+}
+
+TEST(UpdateCollector, CountsAnswersOfFragmentsThatItHasNotReceivedBefore)
+{
+    auto quantizer = CreateObject<RandomCoordinatesQuantizer>();
+    quantizer->SetCoordinates(20);
+    Collection collection;
+    UpdateCollector::Rules rules;
+    rules.round = ROUND;
+    rules.dimension = DIMENSION;
+    rules.limits.quantizer = PeekPointer(quantizer);
+    collection.collector.Begin(rules);
+    collection.collector.Add(0, 1, 2, 2, Time(0));
+    collection.sender = Sender(2); // all levels are 0: each fragment has 10 or 12 answers
+    EXPECT_EQ(collection.Send(0), std::nullopt);
+    EXPECT_EQ(collection.Send(0), DROP_DUPLICATE);
+    EXPECT_EQ(collection.Send(0), DROP_DUPLICATE) << "though it would be too many";
+    EXPECT_EQ(collection.Send(2), DROP_INVALID);
+    EXPECT_EQ(collection.Get().record.receivedFragments, 1U);
 }
 
 TEST(UpdateCollector, IgnoresDevicesThatLeaveAfterTheirAnswerOrTakeNoPart)

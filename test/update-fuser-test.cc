@@ -5,6 +5,7 @@
 #include "ns3/double.h"
 #include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/effective-snr-fusion.h"
+#include "ns3/enum.h"
 #include "ns3/federated-random.h"
 #include "ns3/fixed-link-noise.h"
 #include "ns3/identity-quantizer.h"
@@ -16,6 +17,7 @@
 #include "ns3/sample-fusion.h"
 #include "ns3/snr-link-noise.h"
 #include "ns3/string.h"
+#include "ns3/unbiased-stochastic-quantizer.h"
 #include "ns3/uniform-fusion.h"
 #include "ns3/update-fuser.h"
 
@@ -36,6 +38,7 @@ namespace
 {
 
 const double UNKNOWN = std::numeric_limits<double>::quiet_NaN();
+constexpr float LEVEL_STEP = 2.0F / 15; // of 4 bits on [-1, 1]
 
 /** A round of devices that send floats. */
 struct Fusion
@@ -102,6 +105,26 @@ struct Fusion
     Ptr<Quantizer> quantizer;
 };
 
+/** @return a fusion of n devices that send 4-bit levels on [-1, 1], weighed by their errors. */
+Fusion
+MakeLevels(std::size_t n, EffectiveSnrFusion::DistortionSource source)
+{
+    Fusion fusion;
+    fusion.SetQuantizer(CreateObject<UnbiasedStochasticQuantizer>());
+    fusion.SetRule(CreateObjectWithAttributes<EffectiveSnrFusion>("Distortion", EnumValue(source)));
+    fusion.model.assign(2, 0);
+    for (std::size_t i = 0; i < n; ++i)
+    {
+        FuserInput& input = fusion.Add(0, {0});
+        input.packed.dimension = 2; // 4 bits each
+        input.packed.wireBits = 4;
+        input.packed.ranges = {{0, 2}};
+        input.packed.intervals = {{0, 2, -1, 1}};
+        input.packed.distortion = LEVEL_STEP * LEVEL_STEP / 4; // of values between two levels
+    }
+    return fusion;
+}
+
 Ptr<LinkNoise>
 MakeFixed(const std::string& sigmas)
 {
@@ -121,6 +144,51 @@ MakeNoisy(std::size_t dimension)
 }
 
 } // namespace
+
+TEST(UpdateFuser, AReportOfNoErrorDoesNotBuyAllTheWeight)
+{
+    for (const float lie : {0.0F, std::numeric_limits<float>::denorm_min(), 1e-9F})
+    {
+        Fusion fusion = MakeLevels(10, EffectiveSnrFusion::EXACT);
+        fusion.inputs[3].packed.distortion = lie;
+        const FusedModel fused = fusion.Fuse();
+        ASSERT_EQ(fused.devices.size(), 10U);
+        // 0.7 of step^2 / 6, which the interval makes expect, against step^2 / 4.
+        const double advantage = 6 / 0.7 / 4;
+        EXPECT_NEAR(fused.devices[3].weight, advantage / (advantage + 9), 1e-6) << lie;
+        EXPECT_NEAR(fused.devices[4].weight, 1 / (advantage + 9), 1e-6) << lie;
+    }
+}
+
+TEST(UpdateFuser, ANarrowIntervalDoesNotBuyAllTheWeight)
+{
+    for (const float width : {0.0F, 1e-9F, 0.1F})
+    {
+        Fusion fusion = MakeLevels(10, EffectiveSnrFusion::CELL);
+        fusion.inputs[3].packed.intervals = {{0, 2, -width, width}};
+        const FusedModel fused = fusion.Fuse();
+        ASSERT_EQ(fused.devices.size(), 10U);
+        EXPECT_NEAR(fused.devices[3].weight, 4.0 / 13, 1e-6) << width;
+    }
+}
+
+TEST(UpdateFuser, HonestErrorsDecideAsTheyAre)
+{
+    Fusion fusion = MakeLevels(3, EffectiveSnrFusion::CELL);
+    fusion.inputs[0].packed.intervals = {{0, 2, -0.6F, 0.6F}};
+    fusion.inputs[2].packed.intervals = {{0, 2, -3, 3}};
+    const FusedModel fused = fusion.Fuse();
+    const double scores[] = {1 / 0.36, 1, 1.0 / 9};
+    for (std::size_t i = 0; i < 3; ++i)
+    {
+        EXPECT_NEAR(fused.devices[i].weight, scores[i] / (scores[0] + scores[1] + scores[2]), 1e-6);
+    }
+    fusion = MakeLevels(3, EffectiveSnrFusion::EXACT);
+    fusion.inputs[0].packed.distortion = LEVEL_STEP * LEVEL_STEP / 8;
+    EXPECT_NEAR(fusion.Fuse().devices[0].weight, 2.0 / 4, 1e-6);
+    fusion.inputs[0].packed.distortion = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_EQ(fusion.Fuse().devices[0].weight, 0);
+}
 
 TEST(UpdateFuser, AddsWeightedUpdatesToACopyOfTheModel)
 {

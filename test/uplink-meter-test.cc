@@ -236,6 +236,43 @@ TEST(UplinkMeter, TellsHowLateTheLastOfARoundBegan)
     EXPECT_EQ(meter.GetLateness(), Time(0)) << "nobody answered";
 }
 
+TEST(UplinkMeter, LeavesTheLatestOutOfTheLateness)
+{
+    struct Case
+    {
+        std::string name;
+        double leftOut;
+        std::vector<int> delaysMs;
+        int latenessMs;
+    };
+
+    const std::vector<Case> cases{
+        {"all count", 0, {10, 900, 20}, 900},
+        {"one is left out", 0.1, {10, 900, 20}, 20},
+        {"one of two", 0.1, {900, 10}, 10},
+        {"alone", 0.1, {900}, 900},
+        {"one of ten", 0.1, {900, 30, 1, 1, 1, 1, 1, 1, 1, 1}, 30},
+        {"two of eleven", 0.1, {900, 30, 20, 1, 1, 1, 1, 1, 1, 1, 1}, 20},
+        {"never more than half", 1, {900, 800, 30, 20}, 30},
+        {"early is not negative", 0.1, {900, -5, -7}, 0},
+    };
+    for (const Case& one : cases)
+    {
+        UplinkMeter meter;
+        UplinkMeter::Rules rules;
+        rules.leftOut = one.leftOut;
+        meter.SetRules(rules);
+        std::vector<UplinkObservation> observations;
+        for (const int delay : one.delaysMs)
+        {
+            observations.push_back(MakeWhole(static_cast<uint32_t>(observations.size())));
+            observations.back().firstReceived = Seconds(1) + MilliSeconds(delay);
+        }
+        meter.Measure(observations, Seconds(5));
+        EXPECT_EQ(meter.GetLateness(), MilliSeconds(one.latenessMs)) << one.name;
+    }
+}
+
 TEST(UplinkMeter, AssumesARateBeforeItHasMeasuredOne)
 {
     struct Case

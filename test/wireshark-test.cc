@@ -8,7 +8,7 @@
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/message-bodies.h"
-#include "ns3/message-cipher.h"
+#include "ns3/message-protection.h"
 #include "ns3/node-container.h"
 #include "ns3/packet.h"
 #include "ns3/point-to-point-helper.h"
@@ -114,23 +114,26 @@ MakeMessages(std::string& text)
 
 /**
  * @param [in,out] text Gets a line for each.
- * @return the same, encrypted.
+ * @return a protected message of a device, of the center to a device, and to all.
  */
 std::vector<Bytes>
-MakeEncrypted(std::string& text)
+MakeProtected(std::string& text)
 {
-    std::string plain;
-    std::vector<Bytes> messages = MakeMessages(plain);
-    MessageCipher cipher;
-    cipher.Start("a secret", 7);
-    for (Bytes& message : messages)
+    const auto center = MessageProtection::MakeForCenter("a secret", 0);
+    const auto device =
+        MessageProtection::MakeForDevice(MessageProtection::DeriveDeviceKey("a secret", 0, 7), 7);
+    std::vector<Bytes> messages;
+    for (const auto& [sender, recipient] :
+         {std::pair{device.get(), 7U}, {center.get(), 7U}, {center.get(), 0xffffffffU}})
     {
-        const auto packet =
-            cipher.Encrypt(Create<Packet>(message.data(), static_cast<uint32_t>(message.size())));
-        message.resize(packet->GetSize());
-        packet->CopyData(message.data(), packet->GetSize());
-        text += "255\n"; // all that is known
+        FederatedHeader header;
+        header.type = FederatedHeader::REJOIN;
+        header.device = recipient;
+        const auto packet = sender->Seal(header, nullptr, recipient);
+        messages.emplace_back(packet->GetSize());
+        packet->CopyData(messages.back().data(), packet->GetSize());
     }
+    text += "253 7\n254 7\n255 4294967295\n"; // type and device: all that is known
     return messages;
 }
 
@@ -305,11 +308,41 @@ TEST_F(Wireshark, ShowsMessagesThatBeginAndEndAnywhereInAStream)
     }
 }
 
-TEST_F(Wireshark, ShowsEncryptedMessagesAsSuch)
+TEST_F(Wireshark, ShowsWhoProtectedAMessageForWhom)
 {
+    if (!MessageCrypto::Make())
+    {
+        GTEST_SKIP() << "this build cannot protect messages";
+    }
     std::string text;
-    const auto messages = MakeEncrypted(text);
+    const auto messages = MakeProtected(text);
     const std::string expected = Write("expected", text);
-    EXPECT_EQ(Check(Capture(messages, false, 0), expected), 0);
     EXPECT_EQ(Check(Capture(messages, true, 536), expected), 0);
+    const std::string capture = Capture(messages, false, 0);
+    EXPECT_EQ(Check(capture, expected), 0);
+    const std::string shown = Write("shown", "");
+    ASSERT_EQ(std::system(("tshark -X lua_script:" FEDERATED_SOURCE_DIR
+                           "/tools/wireshark/federated.lua -Y federated -T fields"
+                           " -e _ws.col.Info -e federated.counter -e federated.protected.size"
+                           " -e federated.tag -e federated.signature -r '" +
+                           capture + "' 2>/dev/null >'" + shown + "'")
+                              .c_str()),
+              0);
+    const auto toHex = [](const Bytes& bytes, std::size_t begin, std::size_t end)
+    {
+        std::string digits;
+        for (std::size_t i = begin; i < end; ++i)
+        {
+            digits += "0123456789abcdef"[bytes[i] >> 4];
+            digits += "0123456789abcdef"[bytes[i] & 15];
+        }
+        return digits;
+    };
+    EXPECT_EQ(Read("shown"),
+              "protected, device 7 to the center, counter 1, 76 bytes\t1\t44\t" +
+                  toHex(messages[0], 60, 76) + "\t\n" +
+                  "protected, center to device 7, counter 1, 76 bytes\t1\t44\t" +
+                  toHex(messages[1], 60, 76) + "\t\n" +
+                  "protected, center to all, signed, counter 1, 140 bytes\t1\t44\t" +
+                  toHex(messages[2], 60, 76) + "\t" + toHex(messages[2], 76, 140) + "\n");
 }

@@ -41,6 +41,7 @@ class FederatedRandom
         SYNTHETIC_DATA,
         SELECTION,
         ROTATION,
+        UPDATE_NOISE,
     };
 
     using result_type = uint32_t; //!< As the standard library names it.

@@ -87,6 +87,10 @@ DeviceRegistrar::HandleJoin(const ReceivedMessage& message, const Time& now)
     request.training = NanoSeconds(body.trainingNs);
     request.battery = body.battery;
     const RosterVerdict verdict = m_roster.CheckJoin(request);
+    if (verdict.answer != RosterVerdict::Answer::NONE && !m_roster.CountReply(header.device))
+    {
+        return DROP_UNEXPECTED; // more than a device may send in a round
+    }
     if (verdict.dropped)
     {
         Answer(verdict.answer, message, now);
@@ -119,6 +123,10 @@ std::optional<DropReason>
 DeviceRegistrar::HandleLeave(const ReceivedMessage& message, const Time& now)
 {
     const FederatedHeader& header = message.header;
+    if (!m_roster.CountReply(header.device))
+    {
+        return DROP_UNEXPECTED;
+    }
     const RosterVerdict verdict = m_roster.CheckLeave(header.device, header.sequence);
     Answer(verdict.answer, message, now);
     if (!verdict.dropped)

@@ -98,12 +98,15 @@ DeviceRoster::CheckJoin(const JoinRequest& request) const
     bool isSameLife = false;
     if (const RosterEntry* known = Find(request.device))
     {
-        if ((!known->ip.IsInvalid() && known->ip != request.from.ip) ||
+        const bool isBound = known->reserved || !m_rules.isProtected;
+        if ((isBound && !known->ip.IsInvalid() && known->ip != request.from.ip) ||
             (known->enrolled && known->address != request.from))
         {
             return {DROP_FOREIGN, Answer::NONE};
         }
-        if (known->heard && request.sequence == known->sequence && known->joined)
+        // With a key, a JOIN that somebody else sent first is answered so that a newer one follows.
+        const bool isThere = !m_rules.isProtected || known->address == request.from;
+        if (known->heard && request.sequence == known->sequence && known->joined && isThere)
         {
             return {DROP_DUPLICATE, Answer::ACK};
         }
@@ -259,6 +262,29 @@ DeviceRoster::Find(uint32_t device) const
 {
     const auto found = m_entries.find(device);
     return found == m_entries.end() ? nullptr : &found->second;
+}
+
+void
+DeviceRoster::BeginRound()
+{
+    for (auto& [device, entry] : m_entries)
+    {
+        entry.replies = 0;
+    }
+}
+
+bool
+DeviceRoster::CountReply(uint32_t device)
+{
+    const auto found = m_entries.find(device);
+    if (found == m_entries.end())
+    {
+        return true;
+    }
+    uint32_t& replies = found->second.replies;
+    const bool isLeft = replies < m_rules.maxReplies;
+    replies += isLeft ? 1 : 0;
+    return isLeft;
 }
 
 void

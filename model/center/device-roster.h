@@ -40,6 +40,7 @@ struct RosterEntry
     uint32_t answers = 0;      //!< R_u, rounds in which it sent at least a fragment.
     uint32_t lastAsked = 0;    //!< Last round in which it was selected; 0: never.
     uint32_t silentRounds = 0; //!< Rounds in a row in which it was selected and did not answer.
+    uint32_t replies = 0;      //!< Answers to its control messages in this round.
 
     /** @return the destination of messages to it. */
     MessagePeer GetPeer() const
@@ -101,6 +102,10 @@ class DeviceRoster
         uint32_t maxSamples =
             std::numeric_limits<uint32_t>::max(); //!< Limit of the samples that it reports.
         uint32_t maxPerAddress = 16; //!< Identifiers of one address that were not reserved for it.
+        uint32_t maxReplies = std::numeric_limits<uint32_t>::max(); //!< Answers to control messages
+                                                                    //!< of a device in a round.
+        bool isProtected = false; //!< Whether a key, not the address, shows who a sender is: then
+                                  //!< a newer JOIN moves an identifier that was not reserved.
     };
 
     /** @param rules Which devices may join. */
@@ -196,6 +201,16 @@ class DeviceRoster
     {
         return m_entries;
     }
+
+    /** A round begins: every device may get answers again. */
+    void BeginRound();
+
+    /**
+     * Count an answer to a control message.
+     * @param device Its sender, which may not be known.
+     * @return whether the message may be answered; if not, it is to be dropped.
+     */
+    bool CountReply(uint32_t device);
 
     /**
      * A device sent at least a fragment in a round.

@@ -33,24 +33,27 @@ void
 ModelSender::SetUp(std::size_t dimension,
                    uint32_t fragmentSize,
                    const DataRate& rate,
-                   const Address& group)
+                   const Address& group,
+                   uint32_t maxRepairs)
 {
-    m_plan = PlanFragments(dimension, BITS, {}, m_endpoint.GetRoom(fragmentSize));
     m_rate = rate;
     m_group = group;
+    m_maxRepairs = maxRepairs;
+    m_plan =
+        PlanFragments(dimension, BITS, {}, m_endpoint.GetRoom(fragmentSize, !m_group.IsInvalid()));
     m_pacedSize = 0;
 }
 
 Time
 ModelSender::GetModelTime() const
 {
-    const std::size_t bytes =
-        GetMessagesSize(m_plan, BITS) + m_plan.size() * m_endpoint.GetOverhead();
+    const std::size_t bytes = GetMessagesSize(m_plan, BITS) +
+                              m_plan.size() * m_endpoint.GetOverhead(!m_group.IsInvalid());
     return Seconds(8 * static_cast<double>(bytes) / static_cast<double>(m_rate.GetBitRate()));
 }
 
 Ptr<Packet>
-ModelSender::MakeMessage(std::size_t index)
+ModelSender::MakeMessage(std::size_t index, uint32_t recipient)
 {
     const Fragment& fragment = m_plan[index];
     m_header.type = FederatedHeader::MODEL;
@@ -62,14 +65,14 @@ ModelSender::MakeMessage(std::size_t index)
     const std::size_t size = fragment.GetPayloadSize(BITS);
     if (LITTLE_ENDIAN_HOST)
     {
-        return m_endpoint.Make(m_header, reinterpret_cast<const uint8_t*>(values), size);
+        return m_endpoint.Make(m_header, reinterpret_cast<const uint8_t*>(values), size, recipient);
     }
     std::vector<uint8_t> swapped(size);
     for (std::size_t i = 0; i < fragment.end - fragment.begin; ++i)
     {
         WriteLittleEndianFloat(values[i], &swapped[4 * i]);
     }
-    return m_endpoint.Make(m_header, swapped.data(), size);
+    return m_endpoint.Make(m_header, swapped.data(), size, recipient);
 }
 
 void
@@ -104,6 +107,7 @@ ModelSender::Begin()
 {
     m_pending.clear();
     m_repairing.clear();
+    m_patient.clear();
     // A connection may break while it is written to, and Forget() be called.
     const auto recipients = std::exchange(m_waiting, {});
     if (m_endpoint.IsTcp())
@@ -111,9 +115,13 @@ ModelSender::Begin()
         // Paced by the connections, whose queues share the messages.
         for (std::size_t i = 0; i < m_plan.size(); ++i)
         {
-            const Ptr<Packet> message = MakeMessage(i);
+            Ptr<Packet> message;
             for (const auto& [device, peer] : recipients)
             {
+                if (!message || m_endpoint.IsProtected()) // then by the key of each device
+                {
+                    message = MakeMessage(i, device);
+                }
                 m_endpoint.Send(peer, message);
             }
         }
@@ -147,16 +155,20 @@ ModelSender::SendPending(std::deque<uint32_t>& queue, bool inTurns)
             continue;
         }
         auto& [first, count] = found->second.ranges.front();
-        const Ptr<Packet> message = MakeMessage(first);
+        const Ptr<Packet> message =
+            MakeMessage(first, m_endpoint.HasGroup() ? FederatedHeader::ALL_DEVICES : device);
         ++first;
         if (--count == 0)
         {
             found->second.ranges.pop_front();
         }
-        if (inTurns)
+        if (inTurns || found->second.ranges.empty())
         {
             queue.pop_front();
-            queue.push_back(device);
+        }
+        if (inTurns && !found->second.ranges.empty())
+        {
+            queue.push_back(device); // once: a device that requests often has no more turns
         }
         m_endpoint.Send(found->second.peer, message);
         return message->GetSize();
@@ -176,7 +188,7 @@ ModelSender::SendNext()
     }
     if (size == 0 && m_groupNext < m_plan.size())
     {
-        const Ptr<Packet> message = MakeMessage(m_groupNext++);
+        const Ptr<Packet> message = MakeMessage(m_groupNext++, FederatedHeader::ALL_DEVICES);
         size = message->GetSize();
         m_endpoint.SendToAddress(m_group, message);
     }
@@ -184,9 +196,9 @@ ModelSender::SendNext()
     {
         size = SendPending(m_sending, false);
     }
-    if (size == 0)
+    for (auto* queue : {&m_repairing, &m_patient})
     {
-        size = SendPending(m_repairing, true);
+        size = size == 0 ? SendPending(*queue, true) : size;
     }
     if (size > 0)
     {
@@ -211,6 +223,7 @@ ModelSender::Repair(const Recipient& recipient,
     }
     // Ascending ranges request no fragment twice, which limits the work that a REPAIR can cause.
     uint32_t next = 0;
+    uint64_t requested = 0;
     for (const auto& [first, count] : body.ranges)
     {
         if (first < next || first >= m_plan.size() || count > m_plan.size() - first)
@@ -218,15 +231,21 @@ ModelSender::Repair(const Recipient& recipient,
             return DROP_INVALID;
         }
         next = first + count;
+        requested += count;
     }
     Pending& pending = m_pending[recipient.device];
     if (!pending.ranges.empty())
     {
         return DROP_DUPLICATE; // the fragments that it lacks are still being sent
     }
+    if (pending.repairs + requested > uint64_t{m_maxRepairs} * m_plan.size())
+    {
+        return DROP_UNEXPECTED; // it has had its share of the downlink
+    }
     pending.peer = recipient.peer;
     pending.ranges.assign(body.ranges.begin(), body.ranges.end());
-    m_repairing.push_back(recipient.device);
+    pending.repairs += requested;
+    (pending.repairs <= m_plan.size() ? m_repairing : m_patient).push_back(recipient.device);
     if (m_event.IsExpired())
     {
         m_event = Simulator::ScheduleNow(&ModelSender::SendNext, this);
@@ -249,6 +268,7 @@ ModelSender::Stop()
     m_pending.clear();
     m_sending.clear();
     m_repairing.clear();
+    m_patient.clear();
 }
 
 } // namespace ns3::federated

@@ -46,11 +46,13 @@ class ModelSender
      * @param fragmentSize Bytes of the largest message.
      * @param rate Pace over UDP.
      * @param group Group to which the model is sent once; invalid: it is sent to each device.
+     * @param maxRepairs How many models may be sent again to a device in a round, as repairs.
      */
     void SetUp(std::size_t dimension,
                uint32_t fragmentSize,
                const DataRate& rate,
-               const Address& group);
+               const Address& group,
+               uint32_t maxRepairs);
 
     /** @return how many fragments the model has. */
     uint32_t GetFragments() const
@@ -77,7 +79,9 @@ class ModelSender
                uint32_t& sequence);
 
     /**
-     * A device requests fragments (UDP).
+     * A device requests fragments (UDP). A first model's worth of them is sent at once, one in turn
+     * with the models of others; what it requests beyond waits until all have been sent their
+     * models.
      * @param recipient The device.
      * @param header Header of its REPAIR.
      * @param payload Its body.
@@ -102,6 +106,7 @@ class ModelSender
     {
         MessagePeer peer;                                 //!< Where it is.
         std::deque<std::pair<uint32_t, uint32_t>> ranges; //!< First fragment and how many.
+        uint64_t repairs = 0; //!< Fragments that it requested in this round.
     };
 
     /** Send the first fragment, or all over TCP. */
@@ -109,9 +114,10 @@ class ModelSender
 
     /**
      * @param index Index of a fragment.
+     * @param recipient The device that it is for, or ALL_DEVICES.
      * @return its message.
      */
-    Ptr<Packet> MakeMessage(std::size_t index);
+    Ptr<Packet> MakeMessage(std::size_t index, uint32_t recipient);
 
     /**
      * Send the next pending fragment.
@@ -136,6 +142,8 @@ class ModelSender
     std::map<uint32_t, Pending> m_pending;       //!< By device.
     std::deque<uint32_t> m_sending;              //!< Devices whose model is being sent.
     std::deque<uint32_t> m_repairing;            //!< Devices that requested fragments.
+    std::deque<uint32_t> m_patient;              //!< Those whose requests wait for all models.
+    uint32_t m_maxRepairs = 0;                   //!< Models that are sent again to a device.
     bool m_repairsTurn = false;                  //!< Whether the last message was for a repair.
     uint32_t m_pacedSize = 0;                    //!< Size of the last message that was paced.
     Time m_pacedTime;                            //!< How long it takes at the rate.

@@ -13,7 +13,7 @@ NS_LOG_COMPONENT_DEFINE("RoundExchange");
 
 RoundExchange::RoundExchange(MessageEndpoint& endpoint,
                              const DeviceRoster& roster,
-                             std::function<void()> answered,
+                             std::function<void(uint32_t)> answered,
                              UpdateCollector::DeviceHandler started,
                              UpdateCollector::ReceivedHandler received)
     : m_endpoint(endpoint),
@@ -101,10 +101,7 @@ RoundExchange::HandleAnswered(uint32_t device)
 {
     m_sender.Forget(device);
     m_grants.Stop(device);
-    if (m_collector.GetUnanswered() == 0)
-    {
-        m_answered();
-    }
+    m_answered(m_collector.GetUnanswered());
 }
 
 void

@@ -40,13 +40,14 @@ class RoundExchange
     /**
      * @param endpoint Sends the messages.
      * @param roster Addresses of the devices.
-     * @param answered Called when all participants have answered.
+     * @param answered Called when a participant has answered, with the number of those that have
+     * not.
      * @param started Called with a participant whose first fragment was received.
      * @param received Called once for each update of which a fragment was received.
      */
     RoundExchange(MessageEndpoint& endpoint,
                   const DeviceRoster& roster,
-                  std::function<void()> answered,
+                  std::function<void(uint32_t unanswered)> answered,
                   UpdateCollector::DeviceHandler started,
                   UpdateCollector::ReceivedHandler received);
 
@@ -100,13 +101,13 @@ class RoundExchange
      */
     void HandleAnswered(uint32_t device);
 
-    MessageEndpoint& m_endpoint;      //!< Sends the messages.
-    const DeviceRoster& m_roster;     //!< Addresses of the devices.
-    std::function<void()> m_answered; //!< Called when all participants have answered.
-    uint32_t m_sequence = 0;          //!< Last sequence number used.
-    UpdateCollector m_collector;      //!< Collects the updates.
-    GrantSender m_grants;             //!< Sends the grants.
-    ModelSender m_sender;             //!< Sends the model.
+    MessageEndpoint& m_endpoint;              //!< Sends the messages.
+    const DeviceRoster& m_roster;             //!< Addresses of the devices.
+    std::function<void(uint32_t)> m_answered; //!< Called when a participant has answered.
+    uint32_t m_sequence = 0;                  //!< Last sequence number used.
+    UpdateCollector m_collector;              //!< Collects the updates.
+    GrantSender m_grants;                     //!< Sends the grants.
+    ModelSender m_sender;                     //!< Sends the model.
 };
 
 } // namespace ns3::federated

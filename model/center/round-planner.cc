@@ -3,6 +3,7 @@
 #include "round-planner.h"
 
 #include "cluster-capacity.h"
+#include "left-out.h"
 
 #include "ns3/abort.h"
 #include "ns3/federated-number.h"
@@ -11,12 +12,47 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace ns3::federated
 {
 
 namespace
 {
+
+/** @return the element that would be at an index if the elements were sorted. */
+template <typename T>
+T
+GetSorted(std::vector<T> values, std::size_t index)
+{
+    const auto place = values.begin() + static_cast<std::ptrdiff_t>(index);
+    std::nth_element(values.begin(), place, values.end());
+    return *place;
+}
+
+/**
+ * @param devices The devices, at least one.
+ * @param rate The rate of a device that is compared.
+ * @param multiple How many times as long as a device with the median rate one may take.
+ * @return the least rate that is planned with; 0 if there is no limit.
+ */
+double
+GetLeastRate(const std::vector<PlannerDevice>& devices,
+             double PlannerDevice::*rate,
+             double multiple)
+{
+    if (!std::isfinite(multiple))
+    {
+        return 0;
+    }
+    std::vector<double> rates;
+    rates.reserve(devices.size());
+    for (const PlannerDevice& device : devices)
+    {
+        rates.push_back(device.*rate);
+    }
+    return GetSorted(std::move(rates), devices.size() / 2) / multiple; // the faster of two middles
+}
 
 /** The inputs of the bit budget, computed once for all numbers of participants up to N. */
 class UplinkOutlook
@@ -33,9 +69,18 @@ class UplinkOutlook
         // others are sorted.
         const Time least = GetTrainingLimit(rules.participants);
         const Time most = GetTrainingLimit(1);
+        const Limits limits = GetLimits(devices);
         for (const PlannerDevice& device : devices)
         {
-            m_secondsPerBit += 1 / device.goodput;
+            if (device.goodput >= limits.slowestGoodput)
+            {
+                m_secondsPerBit += 1 / std::max(device.goodput, limits.leastGoodput);
+                ++m_counted;
+            }
+            if (device.training > limits.longestTraining)
+            {
+                continue;
+            }
             if (device.training < least)
             {
                 m_slowest = std::max(m_slowest, device.training);
@@ -60,7 +105,7 @@ class UplinkOutlook
         context.round = m_round;
         context.dimension = m_rules.dimension;
         context.uplinkSeconds = std::max(limit - training - m_rules.lateness, Time(0)).GetSeconds();
-        context.rate = m_joined > 0 ? m_joined / m_secondsPerBit : 0;
+        context.rate = m_counted > 0 ? m_counted / m_secondsPerBit : 0;
         return context;
     }
 
@@ -71,6 +116,40 @@ class UplinkOutlook
     }
 
   private:
+    /** What the devices are held to, so that none of them decides for all. */
+    struct Limits
+    {
+        double slowestGoodput = 0; // slower ones are left out
+        double leastGoodput = 0;   // slower ones count as this
+        Time longestTraining = Time::Max();
+    };
+
+    Limits GetLimits(const std::vector<PlannerDevice>& devices) const
+    {
+        Limits limits;
+        const std::size_t leftOut = CountLeftOut(m_rules.leftOut, devices.size());
+        if (leftOut > 0)
+        {
+            std::vector<double> rates;
+            std::vector<Time> trainings;
+            rates.reserve(devices.size());
+            trainings.reserve(devices.size());
+            for (const PlannerDevice& device : devices)
+            {
+                rates.push_back(device.goodput);
+                trainings.push_back(device.training);
+            }
+            limits.slowestGoodput = GetSorted(std::move(rates), leftOut);
+            limits.longestTraining = GetSorted(std::move(trainings), devices.size() - 1 - leftOut);
+        }
+        if (!devices.empty())
+        {
+            limits.leastGoodput =
+                GetLeastRate(devices, &PlannerDevice::goodput, m_rules.longestSlot);
+        }
+        return limits;
+    }
+
     /** @return how long a device may train before the deadline. It falls with the participants. */
     Time GetTrainingLimit(uint32_t participants) const
     {
@@ -86,7 +165,8 @@ class UplinkOutlook
     uint32_t m_joined;
     Time m_slowest;                // of the devices that are in time with N participants
     std::vector<Time> m_trainings; // that are in time only with fewer participants, ascending
-    double m_secondsPerBit = 0;    // sum over the devices
+    double m_secondsPerBit = 0;    // sum over the devices that count
+    uint32_t m_counted = 0;        // how many these are
 };
 
 /** The groups from which devices can be selected. */
@@ -288,6 +368,8 @@ PlanSlots(const std::vector<PlannerDevice>& devices,
     }
     std::stable_sort(
         order.begin(), order.end(), [](const Ready& a, const Ready& b) { return a.time < b.time; });
+    const double leastRate =
+        rules.measuredSlots ? GetLeastRate(devices, &PlannerDevice::airRate, rules.longestSlot) : 0;
     std::map<unsigned, Time> lengths; // by bits on the wire
     Time free = now;
     for (const Ready& ready : order)
@@ -311,10 +393,11 @@ PlanSlots(const std::vector<PlannerDevice>& devices,
         if (rules.measuredSlots)
         {
             const double payload = slot.wireBits * static_cast<double>(rules.dimension);
-            needed = std::max(
-                needed, Seconds(std::min(payload / ready.airRate, rules.deadline.GetSeconds())));
+            const double seconds = payload / std::max(ready.airRate, leastRate);
+            needed = std::max(needed, Seconds(std::min(seconds, rules.deadline.GetSeconds())));
         }
-        free = slot.start + needed + rules.guard;
+        slot.end = slot.start + needed;
+        free = slot.end + rules.guard;
         slot.isLate = free > now + rules.deadline;
         plan.slots.push_back(slot);
     }

@@ -47,13 +47,18 @@ struct RoundRules
     Time lateness;                   //!< How much later than planned devices of the last round
                                      //!< began to send.
     bool measuredSlots = false;      //!< Whether slots are as long as devices need.
-    DataRate uplinkRate;             //!< Rate at which a device spreads its update over its slot.
-    std::size_t room = 0;            //!< Bytes of the largest message before encryption.
-    std::size_t overhead = 0;        //!< Bytes that encryption adds to a message.
-    uint64_t seed = 0;               //!< Of the draws of devices.
-    uint32_t silentRounds = 0;       //!< After so many silent rounds in a row a device pauses; 0:
-                                     //!< never.
-    uint32_t silentPause = 0;        //!< Rounds that it pauses.
+    double leftOut = 0;              //!< Share of the devices, the slowest, that the mean rate and
+                                     //!< the longest training leave out.
+    double longestSlot =
+        std::numeric_limits<double>::infinity(); //!< Limit of a device's slot, as a multiple of
+                                                 //!< that of a device with the median rate.
+    DataRate uplinkRate;       //!< Rate at which a device spreads its update over its slot.
+    std::size_t room = 0;      //!< Bytes of the largest message before encryption.
+    std::size_t overhead = 0;  //!< Bytes that encryption adds to a message.
+    uint64_t seed = 0;         //!< Of the draws of devices.
+    uint32_t silentRounds = 0; //!< After so many silent rounds in a row a device pauses; 0:
+                               //!< never.
+    uint32_t silentPause = 0;  //!< Rounds that it pauses.
     const Quantizer* quantizer = nullptr; //!< Quantizer of the devices.
     const BitBudget* budget = nullptr;    //!< B.
 };
@@ -68,6 +73,7 @@ struct PlannedSlot
     Time modelEnd;         //!< When its model will have been sent.
     Time start;            //!< When it may begin.
     Time length;           //!< Time over which it spreads its update.
+    Time end;              //!< When the next device may begin, but for a guard time.
     bool isLate = false;   //!< Whether it ends after the deadline.
 };
 

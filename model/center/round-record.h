@@ -34,6 +34,12 @@ enum ParticipantState
 
 /**
  * @ingroup federated
+ * How many states there are.
+ */
+constexpr std::size_t PARTICIPANT_STATES = PARTICIPANT_COMPLETE + 1;
+
+/**
+ * @ingroup federated
  * @param state A state.
  * @return its name, one word in lower case.
  */

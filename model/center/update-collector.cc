@@ -2,7 +2,6 @@
 
 #include "update-collector.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace ns3::federated
@@ -70,7 +69,10 @@ UpdateCollector::Add(uint32_t device,
                      unsigned wireBits,
                      const Time& slotStart)
 {
-    auto participant = std::make_unique<Participant>(m_rules.dimension, wireBits);
+    UpdateLimits::Terms terms = m_rules.limits;
+    terms.context.bits = bits;
+    terms.context.dimension = m_rules.dimension;
+    auto participant = std::make_unique<Participant>(m_rules.dimension, wireBits, terms);
     participant->record.device = device;
     participant->record.group = group;
     participant->record.bits = bits;
@@ -139,18 +141,6 @@ UpdateCollector::Report(Participant& participant)
     }
 }
 
-bool
-UpdateCollector::HasAgreedInterval(const FederatedHeader& header) const
-{
-    const auto low = static_cast<float>(m_rules.interval.low);
-    const auto high = static_cast<float>(m_rules.interval.high);
-    return !m_rules.interval.intervalIsPublic ||
-           std::all_of(header.intervals.begin(),
-                       header.intervals.end(),
-                       [low, high](const IntervalRange& interval)
-                       { return interval.low == low && interval.high == high; });
-}
-
 std::optional<DropReason>
 UpdateCollector::TakeUpdate(uint32_t device,
                             const FederatedHeader& header,
@@ -161,12 +151,17 @@ UpdateCollector::TakeUpdate(uint32_t device,
     Participant& participant = *m_participants.at(device);
     LinkRecord& record = participant.record;
     if ((record.sentKnown && record.receivedFragments == record.sentFragments) ||
-        header.rotated != m_rules.isRotated || !HasAgreedInterval(header))
+        header.rotated != m_rules.isRotated)
     {
-        // More than its DONE reports, rotated unlike the others, or not on the public interval.
-        return DROP_INVALID;
+        return DROP_INVALID; // more than its DONE reports, or rotated unlike the others
     }
-    if (const auto reason = GetDropReason(participant.update.Accept(header, payload)))
+    const auto screen =
+        [&participant](const FederatedHeader& h, const uint8_t* coordinates, float largest)
+    {
+        return participant.limits.Allows(
+            {h.intervals, h.distortion, coordinates, h.coordinates, largest}, participant.tally);
+    };
+    if (const auto reason = GetDropReason(participant.update.Accept(header, payload, screen)))
     {
         return reason;
     }

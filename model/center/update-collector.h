@@ -11,7 +11,7 @@
 #include "ns3/fragment-assembler.h"
 #include "ns3/message-bodies.h"
 #include "ns3/nstime.h"
-#include "ns3/privacy-claim.h"
+#include "ns3/update-limits.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -57,9 +57,11 @@ struct Participant
     /**
      * @param dimension Coordinates of its update as it is encoded.
      * @param bits Bits of a coordinate as sent.
+     * @param terms Public numbers that limit it.
      */
-    Participant(std::size_t dimension, unsigned bits)
-        : update(dimension, bits)
+    Participant(std::size_t dimension, unsigned bits, const UpdateLimits::Terms& terms)
+        : update(dimension, bits),
+          limits(terms)
     {
         record.wireBits = bits;
     }
@@ -73,6 +75,8 @@ struct Participant
     Phase phase = Phase::OFFERED; //!< Its state.
     LinkRecord record;            //!< Its record.
     FragmentAssembler update;     //!< The received part of its update.
+    UpdateLimits limits;          //!< What it may contain.
+    UpdateTally tally;            //!< What the received part has used up of them.
     Time slotStart;               //!< When its slot begins.
     std::size_t firstEnd = 0;     //!< One past the last coordinate of the fragment received first.
     std::size_t lastEnd = 0;      //!< Likewise of the one received last.
@@ -99,8 +103,7 @@ class UpdateCollector
         bool isRotated = false;         //!< Whether they are rotated; updates of the other kind are
                                         //!< dropped.
         bool rememberFragments = false; //!< Whether to keep the packet of each fragment.
-        PrivacyContext interval;        //!< If the interval is public, updates on another one are
-                                        //!< dropped.
+        UpdateLimits::Terms limits;     //!< What updates may contain; bits and size are filled in.
     };
 
     /** Called with a participant that has answered, or whose first fragment was received. */
@@ -253,12 +256,6 @@ class UpdateCollector
      * @param participant The participant.
      */
     void Report(Participant& participant);
-
-    /**
-     * @param header Header of a part of an update.
-     * @return whether it was quantized on the public interval, if there is one.
-     */
-    bool HasAgreedInterval(const FederatedHeader& header) const;
 
     DeviceHandler m_answered;   //!< Called with a participant that has answered.
     DeviceHandler m_started;    //!< Called with a participant whose first fragment was received.

@@ -2,8 +2,11 @@
 
 #include "uplink-meter.h"
 
+#include "left-out.h"
+
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace ns3::federated
 {
@@ -17,16 +20,24 @@ UplinkMeter::SetRules(const Rules& rules)
 void
 UplinkMeter::Measure(const std::vector<UplinkObservation>& observations, const Time& end)
 {
-    m_lateness = Time(0);
+    std::vector<Time> delays;
     for (const UplinkObservation& seen : observations)
     {
         MeasureDelivery(seen);
         if (seen.receivedFragments > 0)
         {
             // A device that begins to send late was ready later than planned, by the same time.
-            m_lateness = std::max(m_lateness, seen.firstReceived - seen.slotStart - m_rules.guard);
+            delays.push_back(seen.firstReceived - seen.slotStart - m_rules.guard);
             MeasureRates(seen, end);
         }
+    }
+    m_lateness = Time(0);
+    if (!delays.empty())
+    {
+        const std::size_t last = delays.size() - 1 - CountLeftOut(m_rules.leftOut, delays.size());
+        const auto latest = delays.begin() + static_cast<std::ptrdiff_t>(last);
+        std::nth_element(delays.begin(), latest, delays.end());
+        m_lateness = std::max(m_lateness, *latest);
     }
 }
 

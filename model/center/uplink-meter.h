@@ -60,6 +60,7 @@ class UplinkMeter
         double plannedRate = 0;     //!< Rate in bit/s that slots are planned with.
         bool measuredSlots = false; //!< Whether devices send as fast as their radios allow.
         double efficiency = 0.5;    //!< Payload against the rate of the radio, before measurements.
+        double leftOut = 0;         //!< Share of the devices, the latest, that lateness leaves out.
     };
 
     /** @param rules How to measure. */
@@ -104,7 +105,8 @@ class UplinkMeter
      */
     void SetMeanSquare(uint32_t device, double meanSquare);
 
-    /** @return how much later than planned the last device of the last round began to send. */
+    /** @return how much later than planned the last device of the last round began to send, without
+     * those that are left out. */
     Time GetLateness() const
     {
         return m_lateness;

@@ -27,7 +27,9 @@ constexpr uint32_t REJOIN_RETRIES = 60;
 } // namespace
 
 CenterLink::CenterLink(const MessageEndpoint::TxTrace& tx, const MessageEndpoint::DropTrace& drop)
-    : m_endpoint(tx, drop)
+    : m_endpoint(tx, drop),
+      m_delayed([this](OutgoingMessage& message)
+                { SendPlain(message.header, message.payload.data(), message.payload.size()); })
 {
 }
 
@@ -55,7 +57,9 @@ CenterLink::Start(const Settings& settings, const Handlers& handlers)
     events.closed = [this](ConnectionId) { HandleClosed(); };
     m_endpoint.SetUp({settings.node,
                       settings.protocol,
-                      settings.key,
+                      settings.key.empty()
+                          ? nullptr
+                          : MessageProtection::MakeForDevice(settings.key, settings.device),
                       settings.device,
                       settings.fragmentSize,
                       settings.dimension},
@@ -115,6 +119,7 @@ CenterLink::Close()
     m_control.retry.Stop();
     m_openEvent.Cancel();
     RemoveEvent(m_silenceEvent);
+    m_delayed.Clear();
     m_connection = 0;
     m_endpoint.Close();
 }
@@ -518,9 +523,36 @@ uint32_t
 CenterLink::Send(FederatedHeader& header, const uint8_t* payload, std::size_t size)
 {
     header.device = m_settings.device;
+    return m_settings.tampering ? SendTampered(header, payload, size)
+                                : SendPlain(header, payload, size);
+}
+
+uint32_t
+CenterLink::SendPlain(FederatedHeader& header, const uint8_t* payload, std::size_t size)
+{
     const Ptr<Packet> message = m_endpoint.Make(header, payload, size);
     const uint32_t bytes = message->GetSize();
     m_endpoint.Send({Address(), m_connection}, message);
+    return bytes;
+}
+
+uint32_t
+CenterLink::SendTampered(const FederatedHeader& header, const uint8_t* payload, std::size_t size)
+{
+    const OutgoingMessage honest{header, {payload, payload + size}};
+    uint32_t bytes = 0;
+    for (OutgoingMessage& message :
+         m_settings.tampering->Tamper(honest, {Simulator::Now(), m_lastDeadline}))
+    {
+        if (message.delay.IsZero())
+        {
+            bytes += SendPlain(message.header, message.payload.data(), message.payload.size());
+        }
+        else
+        {
+            m_delayed.Add(std::move(message));
+        }
+    }
     return bytes;
 }
 

@@ -3,6 +3,8 @@
 #ifndef CENTER_LINK_H
 #define CENTER_LINK_H
 
+#include "delayed-messages.h"
+#include "message-tampering.h"
 #include "sent-record.h"
 
 #include "ns3/control-retry.h"
@@ -54,7 +56,7 @@ class CenterLink
         SocketAddress multicast;           //!< Multicast group of the models, if valid.
         bool enrolled = false;             //!< Whether it need not join.
         TypeId protocol;                   //!< Socket factory of UDP or TCP.
-        std::string key;                   //!< Encryption key; empty: none.
+        std::string key;                   //!< Keys of the device; empty: none.
         uint32_t fragmentSize = 0;         //!< Bytes of the largest message.
         std::size_t dimension = 0;         //!< d, coordinates of the largest update.
         Time timeout;                      //!< Time before a control message is sent again.
@@ -62,6 +64,7 @@ class CenterLink
                                            //!< 0: never.
         uint32_t retries = 0;              //!< How often a DONE or LEAVE is sent again.
         Ptr<UniformRandomVariable> jitter; //!< Spreads the retries.
+        Ptr<MessageTampering> tampering;   //!< Changes the messages; null: an honest device.
     };
 
     /** Callbacks of the owner. */
@@ -156,7 +159,7 @@ class CenterLink
 
     /**
      * @param fragmentSize Bytes of the largest message as it is sent.
-     * @return the bytes that it has before encryption.
+     * @return the bytes that it has before it is protected.
      */
     uint32_t GetRoom(uint32_t fragmentSize) const
     {
@@ -281,6 +284,24 @@ class CenterLink
      */
     uint32_t Send(FederatedHeader& header, const uint8_t* payload, std::size_t size);
 
+    /**
+     * Send a message to the center as it is.
+     * @param header Its header, whose length and checksum are set here.
+     * @param payload The payload.
+     * @param size Size of the payload.
+     * @return the size of the message.
+     */
+    uint32_t SendPlain(FederatedHeader& header, const uint8_t* payload, std::size_t size);
+
+    /**
+     * Send what an insider sends instead of a message.
+     * @param header Header of the message.
+     * @param payload Its payload.
+     * @param size Size of the payload.
+     * @return the size of the messages that are sent at once.
+     */
+    uint32_t SendTampered(const FederatedHeader& header, const uint8_t* payload, std::size_t size);
+
     MessageEndpoint m_endpoint;      //!< Sockets.
     Settings m_settings;             //!< Device, center and protocol.
     Handlers m_handlers;             //!< Callbacks of the owner.
@@ -306,6 +327,7 @@ class CenterLink
     EventId m_openEvent;             //!< Opens or connects again.
     uint32_t m_bindTries = 0;        //!< How often the sockets could not be bound.
     EventId m_silenceEvent;          //!< Nothing was received for a long time.
+    DelayedMessages m_delayed;       //!< Messages that an insider holds back.
 };
 
 } // namespace ns3::federated

@@ -32,10 +32,18 @@ EffectiveSnrFusion::GetTypeId()
 double
 EffectiveSnrFusion::DoGetScore(const UpdateQuality& update) const
 {
-    const bool reported = m_distortion == EXACT && std::isfinite(update.exactDistortion) &&
-                          update.exactDistortion >= 0;
-    const double distortion = reported ? update.exactDistortion : update.cellDistortion;
-    return 1 / (distortion + update.sigma2);
+    if (m_distortion == CELL)
+    {
+        return 1 / (update.cellDistortion + update.sigma2);
+    }
+    const bool isReported = std::isfinite(update.exactDistortion) && update.exactDistortion >= 0;
+    return isReported ? 1 / (update.exactDistortion + update.sigma2) : 0;
+}
+
+bool
+EffectiveSnrFusion::DoNeedsReportedDistortion() const
+{
+    return m_distortion == EXACT;
 }
 
 } // namespace ns3

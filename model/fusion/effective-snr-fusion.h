@@ -15,8 +15,9 @@ namespace ns3
  *
  * It minimizes an upper bound on the fusion error that considers neither the bias of the quantizer
  * nor the data: it can be less accurate than equal weights, for instance if the coarse and the fine
- * devices hold different labels. Reports are trusted: an update that reports no error and was
- * received over a link without noise gets the whole weight.
+ * devices hold different labels. With `exact`, an update without a reported error has no weight;
+ * the center drops it, and reports below what the quantizer can reach (federated::UpdateLimits).
+ * UpdateFuser limits what a device gains by a small report or a narrow interval.
  */
 class EffectiveSnrFusion : public FusionRule
 {
@@ -33,6 +34,7 @@ class EffectiveSnrFusion : public FusionRule
 
   private:
     double DoGetScore(const UpdateQuality& update) const override;
+    bool DoNeedsReportedDistortion() const override;
 
     // Attributes
     DistortionSource m_distortion; //!< Source of D.

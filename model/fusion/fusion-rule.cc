@@ -35,6 +35,32 @@ FusionRule::IsWeightedBySamples() const
 }
 
 bool
+FusionRule::IsUsable(const UpdateQuality& update) const
+{
+    return GetScore(update) > 0;
+}
+
+double
+FusionRule::GetScore(const UpdateQuality& update) const
+{
+    const double score =
+        std::isfinite(update.sigma2) && update.sigma2 >= 0 ? DoGetScore(update) : 0;
+    return score > 0 ? score : 0; // NaN too
+}
+
+bool
+FusionRule::NeedsReportedDistortion() const
+{
+    return DoNeedsReportedDistortion();
+}
+
+bool
+FusionRule::DoNeedsReportedDistortion() const
+{
+    return false;
+}
+
+bool
 FusionRule::GetWeights(const std::vector<UpdateQuality>& updates,
                        std::vector<double>& weights) const
 {
@@ -42,13 +68,7 @@ FusionRule::GetWeights(const std::vector<UpdateQuality>& updates,
     std::transform(updates.begin(),
                    updates.end(),
                    weights.begin(),
-                   [this](const auto& update)
-                   {
-                       const double score = std::isfinite(update.sigma2) && update.sigma2 >= 0
-                                                ? DoGetScore(update)
-                                                : 0;
-                       return score > 0 ? score : 0; // NaN too
-                   });
+                   [this](const auto& update) { return GetScore(update); });
     double most = 0;
     for (double weight : weights)
     {

@@ -53,16 +53,36 @@ class FusionRule : public Object
      */
     bool GetWeights(const std::vector<UpdateQuality>& updates, std::vector<double>& weights) const;
 
+    /**
+     * @param update An update.
+     * @return whether it counts at all: its link noise is finite, and its score is above 0. It may
+     * still have no weight beside one with an infinite score.
+     */
+    bool IsUsable(const UpdateQuality& update) const;
+
+    /** @return whether the scores use the distortion that a device reports: updates without one
+     * cannot be weighted. */
+    bool NeedsReportedDistortion() const;
+
   protected:
     /** @return whether scores are multiplied by the samples. */
     bool IsWeightedBySamples() const;
 
   private:
     /**
+     * @param update An update.
+     * @return its score; 0 if it is not usable.
+     */
+    double GetScore(const UpdateQuality& update) const;
+
+    /**
      * @param update An update whose link noise is finite.
      * @return its score, not negative, possibly infinite.
      */
     virtual double DoGetScore(const UpdateQuality& update) const = 0;
+
+    /** @copydoc NeedsReportedDistortion */
+    virtual bool DoNeedsReportedDistortion() const;
 
     // Attributes
     bool m_weightBySamples = false; //!< Whether scores are multiplied by the samples.

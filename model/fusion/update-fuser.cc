@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <utility>
 
 namespace ns3::federated
@@ -46,6 +47,7 @@ UpdateFuser::Fuse(const std::vector<float>& model,
         return fused;
     }
     FillUnknownNoise(usable);
+    LimitDistortions(usable);
     FillUnknownSamples(usable);
     std::vector<DeliveredUpdate> updates;
     updates.reserve(usable.size());
@@ -56,9 +58,7 @@ UpdateFuser::Fuse(const std::vector<float>& model,
     // Rotated updates add up to a rotated difference from the model.
     const std::size_t encoded = GetEncodedSize(m_rules.rotation.has_value(), model.size());
     std::vector<float> next = m_rules.rotation ? std::vector<float>(encoded) : model;
-    const FusionResult result =
-        FuseUpdates(*m_rules.fusionRule, m_rules.lossPolicy, updates, next.data(), encoded);
-    AddLinkNoise(result.segments, round, next);
+    const FusionResult result = FuseWithNoise(updates, round, next);
     if (m_rules.rotation)
     {
         m_rules.rotation->RotateBack(next, model.size());
@@ -185,6 +185,35 @@ UpdateFuser::FillUnknownNoise(std::vector<Usable>& usable) const
 }
 
 void
+UpdateFuser::LimitDistortions(std::vector<Usable>& usable)
+{
+    std::map<unsigned, std::vector<double>> distortions; // of the updates of a resolution
+    for (const Usable& one : usable)
+    {
+        distortions[one.update.bits].push_back(one.update.cellDistortion);
+    }
+    for (auto& [bits, values] : distortions)
+    {
+        const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+        std::nth_element(values.begin(), middle, values.end());
+        const double least = *middle / MAX_ADVANTAGE;
+        for (Usable& one : usable)
+        {
+            DeliveredUpdate& update = one.update;
+            if (update.bits == bits && std::isfinite(least))
+            {
+                update.cellDistortion = std::max(update.cellDistortion, least);
+                // NaN, not reported, stays what it is.
+                update.exactDistortion =
+                    update.exactDistortion < LEAST_OF_CELL * update.cellDistortion
+                        ? LEAST_OF_CELL * update.cellDistortion
+                        : update.exactDistortion;
+            }
+        }
+    }
+}
+
+void
 UpdateFuser::FillUnknownSamples(std::vector<Usable>& usable)
 {
     double sum = 0;
@@ -201,6 +230,23 @@ UpdateFuser::FillUnknownSamples(std::vector<Usable>& usable)
             one.update.samples = known > 0 ? sum / known : 1;
         }
     }
+}
+
+FusionResult
+UpdateFuser::FuseWithNoise(const std::vector<DeliveredUpdate>& updates,
+                           uint32_t round,
+                           std::vector<float>& values) const
+{
+    const FusionRule& rule = *m_rules.fusionRule;
+    const LossPolicy policy = m_rules.lossPolicy;
+    float* data = values.data();
+    const LinkNoiseDraws draws{m_rules.seed, round};
+    FusionResult result =
+        m_rules.aggregator
+            ? FuseUpdates(rule, *m_rules.aggregator, policy, updates, draws, data, values.size())
+            : FuseUpdates(rule, policy, updates, data, values.size());
+    AddLinkNoise(result.segments, round, values);
+    return result;
 }
 
 void

@@ -5,6 +5,7 @@
 
 #include "fusion-rule.h"
 #include "link-noise.h"
+#include "update-aggregator.h"
 #include "update-fusion.h"
 
 #include "ns3/packed-update.h"
@@ -73,16 +74,21 @@ class UpdateFuser
     /** How updates are fused. */
     struct Rules
     {
-        const Quantizer* quantizer = nullptr;     //!< Quantizer of the devices.
-        const FusionRule* fusionRule = nullptr;   //!< Computes the weights.
-        const LinkNoise* noise = nullptr;         //!< sigma^2.
-        LossPolicy lossPolicy = LOSS_RENORMALIZE; //!< How missing coordinates count.
-        std::size_t groups = 1;                   //!< Number of groups.
-        uint32_t minUpdates = 1;                  //!< With fewer the round is skipped.
-        uint64_t seed = 0;                        //!< Of the draws of link noise.
+        const Quantizer* quantizer = nullptr;         //!< Quantizer of the devices.
+        const FusionRule* fusionRule = nullptr;       //!< Computes the weights.
+        const UpdateAggregator* aggregator = nullptr; //!< Combines updates; null: weighted mean.
+        const LinkNoise* noise = nullptr;             //!< sigma^2.
+        LossPolicy lossPolicy = LOSS_RENORMALIZE;     //!< How missing coordinates count.
+        std::size_t groups = 1;                       //!< Number of groups.
+        uint32_t minUpdates = 1;                      //!< With fewer the round is skipped.
+        uint64_t seed = 0;                            //!< Of the draws of link noise.
         /** Of the updates: they are fused as they are, and their sum is rotated back. */
         std::optional<PublicRotation> rotation = std::nullopt;
     };
+
+    static constexpr double MAX_ADVANTAGE = 4;   //!< Limit of a distortion below the median.
+    static constexpr double LEAST_OF_CELL = 0.7; //!< Limit of a report below the expected one; the
+                                                 //!< paper's quantizer never has less than 0.75.
 
     /** @param rules How updates are fused; the objects must outlive this one. */
     explicit UpdateFuser(const Rules& rules);
@@ -129,10 +135,29 @@ class UpdateFuser
     void FillUnknownNoise(std::vector<Usable>& usable) const;
 
     /**
+     * Limit what a device gains by what it says about its errors. The distortion that follows from
+     * its interval is at least 1/MAX_ADVANTAGE of the median among updates of its resolution, and a
+     * reported one at least LEAST_OF_CELL of that: values of honest devices are not all on levels.
+     * @param [in,out] usable The updates.
+     */
+    static void LimitDistortions(std::vector<Usable>& usable);
+
+    /**
      * Devices of unknown samples get the mean of the others; if none is known, all count the same.
      * @param [in,out] usable The updates.
      */
     static void FillUnknownSamples(std::vector<Usable>& usable);
+
+    /**
+     * Fuse updates, with the noise of their links.
+     * @param updates The updates.
+     * @param round The round.
+     * @param [in,out] values The coordinates to which they are added.
+     * @return what was done.
+     */
+    FusionResult FuseWithNoise(const std::vector<DeliveredUpdate>& updates,
+                               uint32_t round,
+                               std::vector<float>& values) const;
 
     /**
      * Add the noise of the links to fused coordinates.

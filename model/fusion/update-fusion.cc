@@ -2,6 +2,10 @@
 
 #include "update-fusion.h"
 
+#include "segment-aggregation.h"
+#include "update-aggregator.h"
+#include "update-share.h"
+
 #include "ns3/abort.h"
 #include "ns3/bit-packer.h"
 #include "ns3/little-endian.h"
@@ -15,10 +19,14 @@
 namespace ns3
 {
 
+using federated::SegmentAggregation;
+using federated::SegmentRow;
+using federated::UpdateShare;
+
 namespace
 {
 
-constexpr std::size_t BLOCK = 1024; // coordinates whose sums stay in the first-level cache
+constexpr std::size_t BLOCK = UpdateShare::BLOCK;
 
 /** Iterates over the ranges and intervals of one update, segment by segment. */
 struct Cursor
@@ -49,49 +57,6 @@ struct Cursor
         return range < ranges.size() && ranges[range].begin <= begin ? &ranges[range] : nullptr;
     }
 };
-
-/** One update's share in a segment: omega * coordinate = offset + scale * (level, its position, or
-    float). */
-struct Share
-{
-    std::size_t index;      //!< Place of the update among those given.
-    double weight;          //!< omega.
-    double sigma2;          //!< Variance of its link noise.
-    const uint8_t* payload; //!< Packed coordinates.
-    std::size_t first;      //!< Position of the segment's first coordinate.
-    unsigned wireBits;      //!< Bits of a coordinate; 32 are floats.
-    float scale;            //!< omega * step, omega * width, or omega.
-    float offset;           //!< omega * low, or 0.
-    const float* positions; //!< Of the levels in the interval; nullptr where they are even.
-};
-
-void
-AddBlock(const Share& share, std::size_t begin, std::size_t count, float* sums)
-{
-    if (share.wireBits == Quantizer::FLOAT_BITS)
-    {
-        const uint8_t* bytes = share.payload + 4 * (share.first + begin);
-        for (std::size_t i = 0; i < count; ++i)
-        {
-            sums[i] += share.scale * federated::ReadLittleEndianFloat(bytes + 4 * i);
-        }
-        return;
-    }
-    uint16_t levels[BLOCK];
-    BitPacker::Unpack(share.payload, share.first + begin, count, share.wireBits, levels);
-    if (share.positions)
-    {
-        for (std::size_t i = 0; i < count; ++i)
-        {
-            sums[i] += share.scale * share.positions[levels[i]];
-        }
-        return;
-    }
-    for (std::size_t i = 0; i < count; ++i)
-    {
-        sums[i] += share.scale * static_cast<float>(levels[i]);
-    }
-}
 
 /** Abort if the levels of an update cannot be decoded. */
 void
@@ -181,58 +146,36 @@ GetCursors(LossPolicy policy, const std::vector<DeliveredUpdate>& updates, std::
     return cursors;
 }
 
-/**
- * @param cursor An update, advanced to a segment.
- * @param range The range that delivered the segment.
- * @param begin First coordinate of the segment.
- * @param weight omega.
- * @return what the update adds to the segment.
- */
-Share
-MakeShare(const Cursor& cursor, const DeliveredRange& range, std::size_t begin, double weight)
+/** An update that counts in a segment, delivered or not. */
+struct Candidate
 {
-    const DeliveredUpdate& update = *cursor.update;
-    auto scale = static_cast<float>(weight);
-    float offset = 0;
-    if (update.wireBits != Quantizer::FLOAT_BITS)
-    {
-        const IntervalRange& interval = update.intervals[cursor.interval];
-        const LevelGrid grid(interval.low, interval.high, update.wireBits);
-        const double width = double{grid.high} - double{grid.low};
-        scale = static_cast<float>(weight * (update.positions.empty() ? grid.step : width));
-        offset = static_cast<float>(weight * grid.low);
-    }
-    return {cursor.index,
-            weight,
-            range.sigma2,
-            range.payload,
-            range.first + begin - range.begin,
-            update.wireBits,
-            scale,
-            offset,
-            update.positions.empty() ? nullptr : update.positions.data()};
-}
+    const Cursor* cursor;        //!< The update.
+    const DeliveredRange* range; //!< The range that delivered the segment; nullptr: a missing one
+                                 //!< that counts as zeros.
+    bool isUsable;               //!< Whether the rule counts it.
+    double weight;               //!< omega.
+};
 
 /**
  * @param cursors The updates; they are advanced to the segment.
  * @param begin First coordinate of the segment.
- * @return what each update that delivered the segment adds to it.
+ * @return the updates that count in the segment.
  */
-std::vector<Share>
-GetShares(const FusionRule& rule,
-          LossPolicy policy,
-          std::vector<Cursor>& cursors,
-          std::size_t begin)
+std::vector<Candidate>
+GetCandidates(const FusionRule& rule,
+              LossPolicy policy,
+              std::vector<Cursor>& cursors,
+              std::size_t begin)
 {
     std::vector<UpdateQuality> qualities;
-    std::vector<std::pair<const Cursor*, const DeliveredRange*>> weighted;
+    std::vector<Candidate> candidates;
     for (Cursor& cursor : cursors)
     {
         const DeliveredUpdate& update = *cursor.update;
         const DeliveredRange* range = cursor.Advance(begin);
         if (range || policy == LOSS_ZERO)
         {
-            weighted.emplace_back(&cursor, range);
+            candidates.push_back({&cursor, range, false, 0});
             qualities.push_back({update.bits,
                                  update.exactDistortion,
                                  update.cellDistortion,
@@ -244,26 +187,72 @@ GetShares(const FusionRule& rule,
     }
     std::vector<double> weights;
     rule.GetWeights(qualities, weights);
-
-    std::vector<Share> shares;
-    for (std::size_t i = 0; i < weighted.size(); ++i)
+    for (std::size_t i = 0; i < candidates.size(); ++i)
     {
-        const auto& [cursor, range] = weighted[i];
-        if (!range || weights[i] == 0)
+        candidates[i].isUsable = weights[i] > 0 || rule.IsUsable(qualities[i]);
+        candidates[i].weight = weights[i];
+    }
+    return candidates;
+}
+
+/**
+ * @param candidate An update that delivered a segment.
+ * @param begin First coordinate of the segment.
+ * @param weight omega.
+ * @return what the update adds to the segment.
+ */
+UpdateShare
+MakeShare(const Candidate& candidate, std::size_t begin, double weight)
+{
+    const Cursor& cursor = *candidate.cursor;
+    return federated::MakeShare(
+        *cursor.update, cursor.index, cursor.interval, *candidate.range, begin, weight);
+}
+
+/** @return what each update that delivered a segment and has a weight adds to it. */
+std::vector<UpdateShare>
+GetShares(const std::vector<Candidate>& candidates, std::size_t begin)
+{
+    std::vector<UpdateShare> shares;
+    for (const Candidate& candidate : candidates)
+    {
+        if (candidate.range && candidate.weight > 0)
         {
-            continue;
+            shares.push_back(MakeShare(candidate, begin, candidate.weight));
         }
-        shares.push_back(MakeShare(*cursor, *range, begin, weights[i]));
     }
     return shares;
 }
 
+/** @return the updates of a segment for an aggregator; none if nobody delivered it. */
+std::vector<SegmentRow>
+GetRows(const std::vector<Candidate>& candidates, std::size_t begin)
+{
+    std::vector<SegmentRow> rows;
+    bool isDelivered = false;
+    for (const Candidate& candidate : candidates)
+    {
+        if (candidate.isUsable)
+        {
+            const Cursor& cursor = *candidate.cursor;
+            rows.push_back(
+                {cursor.index, candidate.weight, cursor.deliveredFraction, std::nullopt});
+            if (candidate.range)
+            {
+                rows.back().share = MakeShare(candidate, begin, 1);
+                isDelivered = true;
+            }
+        }
+    }
+    return isDelivered ? rows : std::vector<SegmentRow>();
+}
+
 /** Add the shares of a segment to the model, block by block. */
 void
-AddShares(const std::vector<Share>& shares, std::size_t begin, std::size_t end, float* model)
+AddShares(const std::vector<UpdateShare>& shares, std::size_t begin, std::size_t end, float* model)
 {
     float offset = 0;
-    for (const Share& share : shares)
+    for (const UpdateShare& share : shares)
     {
         offset += share.offset;
     }
@@ -272,9 +261,9 @@ AddShares(const std::vector<Share>& shares, std::size_t begin, std::size_t end, 
         const std::size_t count = std::min(end - done, BLOCK);
         float sums[BLOCK];
         std::fill_n(sums, count, offset);
-        for (const Share& share : shares)
+        for (const UpdateShare& share : shares)
         {
-            AddBlock(share, done - begin, count, sums);
+            share.AddTo(done - begin, count, sums);
         }
         for (std::size_t i = 0; i < count; ++i)
         {
@@ -364,7 +353,10 @@ DecodeUpdate(const DeliveredUpdate& update, float* values)
                 update.intervals.empty()
                     ? range.end
                     : std::min(range.end, update.intervals[cursor.interval].end);
-            AddShares({MakeShare(cursor, range, begin, 1)}, begin, end, values);
+            AddShares({federated::MakeShare(update, 0, cursor.interval, range, begin, 1)},
+                      begin,
+                      end,
+                      values);
             begin = end;
         }
     }
@@ -427,9 +419,10 @@ FuseUpdates(const FusionRule& rule,
         const std::size_t begin = cuts[cut];
         const std::size_t end = cuts[cut + 1];
         const double part = static_cast<double>(end - begin) / static_cast<double>(dimension);
-        const std::vector<Share> shares = GetShares(rule, policy, cursors, begin);
+        const std::vector<UpdateShare> shares =
+            GetShares(GetCandidates(rule, policy, cursors, begin), begin);
         FusionSegment segment{begin, end, static_cast<uint32_t>(shares.size()), 0};
-        for (const Share& share : shares)
+        for (const UpdateShare& share : shares)
         {
             segment.noiseVariance += share.weight * share.weight * share.sigma2;
             result.meanWeights[share.index] += share.weight * part;
@@ -443,6 +436,49 @@ FuseUpdates(const FusionRule& rule,
             AddShares(shares, begin, end, model);
         }
         result.segments.push_back(segment);
+    }
+    return result;
+}
+
+FusionResult
+FuseUpdates(const FusionRule& rule,
+            const UpdateAggregator& aggregator,
+            LossPolicy policy,
+            const std::vector<DeliveredUpdate>& updates,
+            const LinkNoiseDraws& draws,
+            float* model,
+            std::size_t dimension)
+{
+    if (aggregator.IsWeightedMean())
+    {
+        return FuseUpdates(rule, policy, updates, model, dimension);
+    }
+    FusionResult result;
+    result.meanWeights.assign(updates.size(), 0);
+    std::vector<Cursor> cursors = GetCursors(policy, updates, dimension);
+    const std::vector<std::size_t> cuts = GetCuts(cursors, dimension);
+    SegmentAggregation aggregation(aggregator, draws, updates, dimension);
+    for (std::size_t cut = 0; cut + 1 < cuts.size(); ++cut)
+    {
+        const std::size_t begin = cuts[cut];
+        const std::size_t end = cuts[cut + 1];
+        const std::vector<SegmentRow> rows =
+            GetRows(GetCandidates(rule, policy, cursors, begin), begin);
+        const auto contributors = std::count_if(
+            rows.begin(), rows.end(), [](const auto& row) { return row.share.has_value(); });
+        result.segments.push_back({begin, end, static_cast<uint32_t>(contributors), 0});
+        if (rows.empty())
+        {
+            result.untouched += end - begin;
+        }
+        else
+        {
+            aggregation.Aggregate(rows, begin, end, model, result.meanWeights);
+        }
+    }
+    for (double& weight : result.meanWeights)
+    {
+        weight /= static_cast<double>(dimension);
     }
     return result;
 }

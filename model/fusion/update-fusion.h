@@ -16,6 +16,7 @@ namespace ns3
 {
 
 class Quantizer;
+class UpdateAggregator;
 
 /**
  * @ingroup federated
@@ -62,6 +63,16 @@ enum LossPolicy
 
 /**
  * @ingroup federated
+ * @brief Which random numbers the link noise of a round is drawn with.
+ */
+struct LinkNoiseDraws
+{
+    uint64_t seed = 0;  //!< Seed of the task.
+    uint32_t round = 0; //!< The round.
+};
+
+/**
+ * @ingroup federated
  * @brief Coordinates on which the same updates were delivered, with the same noise.
  */
 struct FusionSegment
@@ -69,7 +80,8 @@ struct FusionSegment
     std::size_t begin;     //!< First coordinate.
     std::size_t end;       //!< One past the last coordinate.
     uint32_t contributors; //!< How many updates count here.
-    double noiseVariance;  //!< Sum of omega^2 sigma^2: the noise of the fused coordinate.
+    double noiseVariance;  //!< Sum of omega^2 sigma^2: the noise of the fused coordinate, which is
+                           //!< not added yet; 0 where noise was drawn for each update.
 };
 
 /**
@@ -135,6 +147,28 @@ double GetMeanSquare(const DeliveredUpdate& update, const DeliveredRange& range)
 FusionResult FuseUpdates(const FusionRule& rule,
                          LossPolicy policy,
                          const std::vector<DeliveredUpdate>& updates,
+                         float* model,
+                         std::size_t dimension);
+
+/**
+ * @ingroup federated
+ * Fuse packed updates into a model with any aggregator. If that is no weighted mean, updates are
+ * decoded block by block, and the noise of its link is added to each of them. Memory grows with the
+ * number of updates, but not with their size.
+ * @param rule Gives the weights on each segment, and says which updates count.
+ * @param aggregator Combines the values of a coordinate.
+ * @param policy How coordinates that were not delivered count.
+ * @param updates The updates.
+ * @param draws Seed and round of the link noise.
+ * @param [in,out] model The model w, d coordinates.
+ * @param dimension d.
+ * @return what was done.
+ */
+FusionResult FuseUpdates(const FusionRule& rule,
+                         const UpdateAggregator& aggregator,
+                         LossPolicy policy,
+                         const std::vector<DeliveredUpdate>& updates,
+                         const LinkNoiseDraws& draws,
                          float* model,
                          std::size_t dimension);
 

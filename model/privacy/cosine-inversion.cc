@@ -240,7 +240,8 @@ InversionResult
 CosineInversion::DoReconstruct(const Target& target,
                                ModelKernel<double>& kernel,
                                const SampleShape& shape,
-                               FederatedRandom& random) const
+                               FederatedRandom& random,
+                               const Watcher& watcher) const
 {
     auto& derivatives = dynamic_cast<MixedDerivativeKernel<double>&>(kernel);
     const std::size_t pixels = kernel.GetFeatures();
@@ -252,6 +253,10 @@ CosineInversion::DoReconstruct(const Target& target,
     std::vector<double> image(pixels);
     std::generate(image.begin(), image.end(), [&random]() { return random.Uniform(); });
     result.image = image;
+    if (watcher)
+    {
+        watcher(0, image);
+    }
     for (uint64_t t = 0; t < m_iterations; ++t)
     {
         const double value = objective.Evaluate(image, gradient);
@@ -273,6 +278,10 @@ CosineInversion::DoReconstruct(const Target& target,
         adam.Step(gradient, step, m_signed, image);
         ++result.outerIterations;
         ++result.innerIterations;
+        if (watcher)
+        {
+            watcher(result.outerIterations, image);
+        }
     }
     result.image = image;
     return result;

@@ -75,7 +75,8 @@ InversionResult
 DlgInversion::DoReconstruct(const Target& target,
                             ModelKernel<double>& kernel,
                             const SampleShape& shape,
-                            FederatedRandom& random) const
+                            FederatedRandom& random,
+                            const Watcher& watcher) const
 {
     auto& derivatives = dynamic_cast<MixedDerivativeKernel<double>&>(kernel);
     const std::size_t d = kernel.GetDimension();
@@ -127,16 +128,26 @@ DlgInversion::DoReconstruct(const Target& target,
     boost::random::normal_distribution<double> normal;
     std::vector<double> point(pixels + scores);
     std::generate(point.begin(), point.end(), [&]() { return normal(random); });
+    const auto getImage = [&]()
+    { return std::vector<double>(point.begin(), point.begin() + pixels); };
+    if (watcher)
+    {
+        watcher(0, getImage());
+    }
     federated::Lbfgs optimizer(point.size(), m_history, m_step);
     while (result.outerIterations < m_iterations && !result.diverged)
     {
         ++result.outerIterations;
         result.diverged = !optimizer.Run(evaluate, m_innerIterations, point);
+        if (watcher)
+        {
+            watcher(result.outerIterations, getImage());
+        }
     }
     result.innerIterations = optimizer.GetSteps();
     result.evaluations = optimizer.GetEvaluations();
     result.objective = optimizer.GetObjective();
-    result.image.assign(point.begin(), point.begin() + pixels);
+    result.image = getImage();
     if (scores > 0)
     {
         result.label = static_cast<uint8_t>(std::max_element(point.begin() + pixels, point.end()) -

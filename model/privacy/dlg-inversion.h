@@ -30,7 +30,8 @@ class DlgInversion : public GradientInversion
     InversionResult DoReconstruct(const Target& target,
                                   ModelKernel<double>& kernel,
                                   const SampleShape& shape,
-                                  FederatedRandom& random) const override;
+                                  FederatedRandom& random,
+                                  const Watcher& watcher) const override;
 
     // Attributes
     uint32_t m_iterations;      //!< Outer iterations.

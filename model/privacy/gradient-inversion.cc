@@ -41,7 +41,8 @@ InversionResult
 GradientInversion::Reconstruct(const GradientObservation& observation,
                                ModelKernel<double>& kernel,
                                const SampleShape& shape,
-                               FederatedRandom& random) const
+                               FederatedRandom& random,
+                               const Watcher& watcher) const
 {
     const std::size_t d = kernel.GetDimension();
     NS_ABORT_MSG_IF(observation.model.size() != d || observation.update.size() != d ||
@@ -70,7 +71,7 @@ GradientInversion::Reconstruct(const GradientObservation& observation,
             target.known[j] = 1;
         }
     }
-    return DoReconstruct(target, kernel, shape, random);
+    return DoReconstruct(target, kernel, shape, random, watcher);
 }
 
 uint8_t

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,12 @@ struct InversionResult
 class GradientInversion : public Object
 {
   public:
+    /**
+     * Looks at an attack while it works: called with the start (iteration 0) and after each outer
+     * iteration with what was found so far; never by an attack in closed form.
+     */
+    using Watcher = std::function<void(uint32_t iteration, const std::vector<double>& image)>;
+
     /** @return the TypeId. */
     static TypeId GetTypeId();
 
@@ -84,12 +91,14 @@ class GradientInversion : public Object
      * @param kernel Of a model for which IsApplicable() holds; for the calling thread alone.
      * @param shape Size of an image and number of classes.
      * @param random Stream for the start.
+     * @param watcher Looks at the iterations, if not empty.
      * @return what was found.
      */
     InversionResult Reconstruct(const GradientObservation& observation,
                                 ModelKernel<double>& kernel,
                                 const SampleShape& shape,
-                                FederatedRandom& random) const;
+                                FederatedRandom& random,
+                                const Watcher& watcher = nullptr) const;
 
   protected:
     /** The observation as the attacks use it, in double. */
@@ -137,12 +146,14 @@ class GradientInversion : public Object
      * @param kernel The model.
      * @param shape Size of an image and number of classes.
      * @param random Stream for the start.
+     * @param watcher Looks at the iterations, if not empty.
      * @return what was found.
      */
     virtual InversionResult DoReconstruct(const Target& target,
                                           ModelKernel<double>& kernel,
                                           const SampleShape& shape,
-                                          FederatedRandom& random) const = 0;
+                                          FederatedRandom& random,
+                                          const Watcher& watcher) const = 0;
 };
 
 } // namespace ns3

@@ -30,7 +30,8 @@ InversionResult
 LinearInversion::DoReconstruct(const Target& target,
                                ModelKernel<double>& kernel,
                                const SampleShape& /* shape */,
-                               FederatedRandom& /* random */) const
+                               FederatedRandom& /* random */,
+                               const Watcher& /* watcher */) const
 {
     const ModelLayer& layer = kernel.GetLayers().front();
     const std::size_t units = layer.GetUnits();

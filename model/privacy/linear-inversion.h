@@ -29,7 +29,8 @@ class LinearInversion : public GradientInversion
     InversionResult DoReconstruct(const Target& target,
                                   ModelKernel<double>& kernel,
                                   const SampleShape& shape,
-                                  FederatedRandom& random) const override;
+                                  FederatedRandom& random,
+                                  const Watcher& watcher) const override;
 };
 
 } // namespace ns3

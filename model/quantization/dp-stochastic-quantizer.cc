@@ -106,6 +106,15 @@ DpStochasticQuantizer::DoGetCellDistortion(const LevelGrid& grid) const
     return grid.step * grid.step / 12 * (nearer + 7 * (1 - nearer));
 }
 
+double
+DpStochasticQuantizer::DoGetLeastDistortion(const LevelGrid& grid) const
+{
+    // A coin with probabilities p and 1-p chooses between two levels that are Delta apart: the mean
+    // squared distance of any value from them is at least their variance.
+    const double nearer = m_coin.GetProbability();
+    return grid.step * grid.step * nearer * (1 - nearer);
+}
+
 std::vector<double>
 DpStochasticQuantizer::DoGetProbabilities(float value, const LevelGrid& grid) const
 {

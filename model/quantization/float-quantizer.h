@@ -18,6 +18,19 @@ class FloatQuantizer : public Quantizer
     /** @return the TypeId. */
     static TypeId GetTypeId();
 
+  protected:
+    static constexpr double NEGLIGIBLE = 0x1p-64; //!< Probability with which noise may be larger
+                                                  //!< than GetReach() says.
+
+    /**
+     * @param reach A magnitude.
+     * @return it with room for the rounding of a float and of some doubles.
+     */
+    static double AddRounding(double reach)
+    {
+        return reach * (1 + 0x1p-23);
+    }
+
   private:
     unsigned DoGetWireBits(unsigned bits) const override;
     bool DoEncode(const float* values,

@@ -132,6 +132,22 @@ GaussianQuantizer::DoGetCellDistortion(const LevelGrid&) const
     return step * step * (federated::DiscreteGaussian(GetExponent()).GetVariance() + 1.0 / 6);
 }
 
+double
+GaussianQuantizer::DoGetLeastDistortion(const LevelGrid&) const
+{
+    const double step = GetStep();
+    return step * step * federated::DiscreteGaussian(GetExponent()).GetVariance();
+}
+
+double
+GaussianQuantizer::DoGetReach(double largest, const LevelGrid&) const
+{
+    // The discrete Gaussian distribution is sub-Gaussian: P(|k| >= x s) <= 2 e^{-x^2/2} (C.
+    // Canonne, G. Kamath and T. Steinke, 2020). Rounding to the grid adds a step at most.
+    const double tail = std::sqrt(-2 * std::log(NEGLIGIBLE / 2)) * m_sigma;
+    return AddRounding(std::min(largest, MAX_STEPS * GetStep()) + GetStep() + tail);
+}
+
 bool
 GaussianQuantizer::DoCanSend(float, const LevelGrid&, float sent) const
 {

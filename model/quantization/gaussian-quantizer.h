@@ -41,6 +41,8 @@ class GaussianQuantizer : public FloatQuantizer
                            std::size_t count,
                            const LevelGrid& grid) const override;
     double DoGetCellDistortion(const LevelGrid& grid) const override;
+    double DoGetLeastDistortion(const LevelGrid& grid) const override;
+    double DoGetReach(double largest, const LevelGrid& grid) const override;
     bool DoCanSend(float value, const LevelGrid& grid, float sent) const override;
     PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& context) const override;
 

@@ -42,6 +42,12 @@ IdentityQuantizer::DoGetCellDistortion(const LevelGrid&) const
 }
 
 double
+IdentityQuantizer::DoGetReach(double largest, const LevelGrid&) const
+{
+    return largest;
+}
+
+double
 IdentityQuantizer::DoGetPrivacyLoss(float, float, const LevelGrid&) const
 {
     return std::numeric_limits<double>::infinity();

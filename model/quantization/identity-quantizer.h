@@ -30,6 +30,7 @@ class IdentityQuantizer : public FloatQuantizer
                            std::size_t count,
                            const LevelGrid& grid) const override;
     double DoGetCellDistortion(const LevelGrid& grid) const override;
+    double DoGetReach(double largest, const LevelGrid& grid) const override;
     double DoGetPrivacyLoss(float value, float other, const LevelGrid& grid) const override;
     PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& context) const override;
 };

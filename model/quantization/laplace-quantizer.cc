@@ -204,6 +204,22 @@ LaplaceQuantizer::DoGetCellDistortion(const LevelGrid& grid) const
 }
 
 double
+LaplaceQuantizer::DoGetLeastDistortion(const LevelGrid& grid) const
+{
+    return GetNoiseVariance(grid);
+}
+
+double
+LaplaceQuantizer::DoGetReach(double, const LevelGrid& grid) const
+{
+    const Noise noise = GetNoise(grid);
+    // P(|k| >= x t) <= 2 e^-x.
+    const double tail = -std::log(NEGLIGIBLE / 2) * static_cast<double>(noise.scale);
+    return AddRounding(std::max(std::abs(grid.low), std::abs(grid.high)) +
+                       noise.lattice.step * tail);
+}
+
+double
 LaplaceQuantizer::DoGetPrivacyLoss(float value, float other, const LevelGrid& grid) const
 {
     // The probability of a point is a mixture of two Laplace ones. Between the levels of both

@@ -50,6 +50,8 @@ class LaplaceQuantizer : public FloatQuantizer
                            std::size_t count,
                            const LevelGrid& grid) const override;
     double DoGetCellDistortion(const LevelGrid& grid) const override;
+    double DoGetLeastDistortion(const LevelGrid& grid) const override;
+    double DoGetReach(double largest, const LevelGrid& grid) const override;
     double DoGetPrivacyLoss(float value, float other, const LevelGrid& grid) const override;
     bool DoCanSend(float value, const LevelGrid& grid, float sent) const override;
     PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& context) const override;

@@ -4,10 +4,12 @@
 
 #include "lane-fold.h"
 
+#include "ns3/bit-packer.h"
 #include "ns3/double.h"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace ns3
 {
@@ -394,6 +396,44 @@ OptimalDpQuantizer::DoGetCellDistortion(const LevelGrid& grid) const
     const double half = grid.step * grid.top / 2;
     return half * half *
            ((1 - answers * lie) * design.nearestError + lie * (answers / 3 + design.sumOfSquares));
+}
+
+double
+OptimalDpQuantizer::DoGetLeastDistortion(const LevelGrid& grid) const
+{
+    // Each of n levels is sent with probability `lie` at least, whatever the value is: no value has
+    // a smaller mean squared distance from them than their mean has.
+    const Design& design = GetDesign(grid.GetBits());
+    const auto answers = static_cast<double>(design.levels.size());
+    const double half = grid.step * grid.top / 2;
+    const double spread = design.sumOfSquares - design.sum * design.sum / answers;
+    return half * half * design.lie * 0x1p-32 * std::max(spread, 0.0);
+}
+
+bool
+OptimalDpQuantizer::DoCanHaveSent(const uint8_t* payload,
+                                  std::size_t count,
+                                  unsigned bits,
+                                  std::size_t&) const
+{
+    const unsigned wireBits = DoGetWireBits(bits);
+    const std::size_t answers = GetDesign(bits).levels.size();
+    if (answers == std::size_t{1} << wireBits)
+    {
+        return true;
+    }
+    uint16_t levels[256];
+    for (std::size_t done = 0; done < count;)
+    {
+        const std::size_t part = std::min(count - done, std::size(levels));
+        BitPacker::Unpack(payload, done, part, wireBits, levels);
+        if (*std::max_element(levels, levels + part) >= answers)
+        {
+            return false;
+        }
+        done += part;
+    }
+    return true;
 }
 
 std::vector<double>

@@ -110,6 +110,11 @@ class OptimalDpQuantizer : public LevelQuantizer
                            std::size_t count,
                            const LevelGrid& grid) const override;
     double DoGetCellDistortion(const LevelGrid& grid) const override;
+    double DoGetLeastDistortion(const LevelGrid& grid) const override;
+    bool DoCanHaveSent(const uint8_t* payload,
+                       std::size_t count,
+                       unsigned bits,
+                       std::size_t& answers) const override;
     std::vector<double> DoGetProbabilities(float value, const LevelGrid& grid) const override;
     PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& context) const override;
 

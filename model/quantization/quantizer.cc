@@ -210,7 +210,7 @@ Quantizer::GetDistortion(const float* values,
         const LevelGrid grid(range.low, range.high, bits, intervals.back().end);
         distortion += DoGetDistortion(values + range.begin, range.end - range.begin, grid);
     }
-    return distortion;
+    return std::max(distortion, 0.0); // of values on levels, rounding may leave a little less
 }
 
 double
@@ -288,6 +288,48 @@ Quantizer::CanSend(float value, const LevelGrid& grid, float sent) const
 
 bool
 Quantizer::DoCanSend(float, const LevelGrid&, float) const
+{
+    return true;
+}
+
+double
+Quantizer::GetReach(double largest, const LevelGrid& grid) const
+{
+    GetWireBits(grid.GetBits()); // checks the resolution
+    return DoGetReach(largest, grid);
+}
+
+double
+Quantizer::DoGetReach(double, const LevelGrid&) const
+{
+    return std::numeric_limits<double>::infinity();
+}
+
+double
+Quantizer::GetLeastDistortion(const LevelGrid& grid) const
+{
+    GetWireBits(grid.GetBits()); // checks the resolution
+    return DoGetLeastDistortion(grid);
+}
+
+double
+Quantizer::DoGetLeastDistortion(const LevelGrid&) const
+{
+    return 0;
+}
+
+bool
+Quantizer::CanHaveSent(const uint8_t* payload,
+                       std::size_t count,
+                       unsigned bits,
+                       std::size_t& answers) const
+{
+    GetWireBits(bits); // checks the resolution
+    return DoCanHaveSent(payload, count, bits, answers);
+}
+
+bool
+Quantizer::DoCanHaveSent(const uint8_t*, std::size_t, unsigned, std::size_t&) const
 {
     return true;
 }

@@ -173,6 +173,38 @@ class Quantizer : public Object
     bool CanSend(float value, const LevelGrid& grid, float sent) const;
 
     /**
+     * What a receiver may expect of a device that follows the protocol, from public numbers.
+     * @param largest The largest magnitude of an encoded coordinate.
+     * @param grid Levels of the interval.
+     * @return the largest magnitude of a float that is sent. Where noise has no bound, it is
+     * exceeded with a probability of at most 2^-64 a coordinate. Infinite where levels are sent, or
+     * if the quantizer does not know.
+     */
+    double GetReach(double largest, const LevelGrid& grid) const;
+
+    /**
+     * @param grid Levels of the interval; made with d for quantizers that choose coordinates.
+     * @return a lower bound of the expected squared error of a coordinate, whatever its value is; 0
+     * where a value has no error, or if the quantizer does not know.
+     */
+    double GetLeastDistortion(const LevelGrid& grid) const;
+
+    /**
+     * Whether a device that follows the protocol can have sent levels.
+     * @param payload Levels; the first begins with the first bit.
+     * @param count How many.
+     * @param bits Resolution of the device.
+     * @param [in,out] answers Coordinates of the same update that were answered so far, for
+     * quantizers that answer only some.
+     * @return false if a level is never sent, or more coordinates are answered than the quantizer
+     * does.
+     */
+    bool CanHaveSent(const uint8_t* payload,
+                     std::size_t count,
+                     unsigned bits,
+                     std::size_t& answers) const;
+
+    /**
      * @param context The configuration of the device.
      * @return what is claimed about privacy under it; nothing if the configuration is invalid.
      */
@@ -280,6 +312,18 @@ class Quantizer : public Object
 
     /** @copydoc CanSend */
     virtual bool DoCanSend(float value, const LevelGrid& grid, float sent) const;
+
+    /** @copydoc GetReach */
+    virtual double DoGetReach(double largest, const LevelGrid& grid) const;
+
+    /** @copydoc GetLeastDistortion */
+    virtual double DoGetLeastDistortion(const LevelGrid& grid) const;
+
+    /** @copydoc CanHaveSent */
+    virtual bool DoCanHaveSent(const uint8_t* payload,
+                               std::size_t count,
+                               unsigned bits,
+                               std::size_t& answers) const;
 
     /**
      * @param context A valid configuration with a public interval.

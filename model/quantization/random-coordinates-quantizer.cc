@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -206,6 +207,45 @@ RandomCoordinatesQuantizer::DoGetCellDistortion(const LevelGrid& grid) const
     const double chance = GetChance(grid);
     const double gain = m_response.GetGain(chance);
     return half * half * (1.0 / 3 + chance * gain * (gain - 2.0 / 3 * m_response.GetContrast()));
+}
+
+double
+RandomCoordinatesQuantizer::DoGetLeastDistortion(const LevelGrid& grid) const
+{
+    // The variance of what is decoded, which is m-G, m or m+G: the mean of its square is G^2 k/d,
+    // and its mean at most G tau k/d.
+    const double chance = GetChance(grid);
+    const double contrast = m_response.GetContrast();
+    const double gap = DoGetDecoderGrid(grid).step;
+    return gap * gap * chance * (1 - chance * contrast * contrast);
+}
+
+bool
+RandomCoordinatesQuantizer::DoCanHaveSent(const uint8_t* payload,
+                                          std::size_t count,
+                                          unsigned bits,
+                                          std::size_t& answers) const
+{
+    uint16_t levels[256];
+    for (std::size_t done = 0; done < count;)
+    {
+        const std::size_t part = std::min(count - done, std::size(levels));
+        BitPacker::Unpack(payload, done, part, bits, levels);
+        uint16_t largest = 0;
+        std::size_t idle = 0;
+        for (std::size_t i = 0; i < part; ++i)
+        {
+            largest = std::max(largest, levels[i]);
+            idle += levels[i] == NOT_CHOSEN;
+        }
+        answers += part - idle;
+        done += part;
+        if (largest > UPPER || answers > m_coordinates)
+        {
+            return false;
+        }
+    }
+    return true;
 }
 
 std::vector<double>

@@ -131,6 +131,15 @@ RandomizedResponseQuantizer::DoGetCellDistortion(const LevelGrid& grid) const
     return half * half * (1.0 / 3 + gain * gain - 2 * gain * m_response.GetContrast() / 3);
 }
 
+double
+RandomizedResponseQuantizer::DoGetLeastDistortion(const LevelGrid& grid) const
+{
+    // The variance of a bit that is 1 with probability (1 + tau x)/2, |x| <= 1.
+    const double contrast = m_response.GetContrast();
+    const double gap = DoGetDecoderGrid(grid).step;
+    return gap * gap * (1 - contrast * contrast) / 4;
+}
+
 std::vector<double>
 RandomizedResponseQuantizer::DoGetProbabilities(float value, const LevelGrid& grid) const
 {

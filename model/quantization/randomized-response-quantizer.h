@@ -60,6 +60,7 @@ class RandomizedResponseQuantizer : public LevelQuantizer
                            std::size_t count,
                            const LevelGrid& grid) const override;
     double DoGetCellDistortion(const LevelGrid& grid) const override;
+    double DoGetLeastDistortion(const LevelGrid& grid) const override;
     std::vector<double> DoGetProbabilities(float value, const LevelGrid& grid) const override;
     PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& context) const override;
 

@@ -148,8 +148,14 @@ RecoverUpdate(const UpdateSettings& settings, const PreparedUpdate& update, std:
 bool
 SendsIntervals(const UpdateSettings& settings)
 {
-    return settings.quantizer->GetWireBits(settings.bits) != Quantizer::FLOAT_BITS ||
-           settings.quantizer->GetCellDistortion(-1, 1, settings.bits) > 0;
+    return SendsIntervals(*settings.quantizer, settings.bits);
+}
+
+bool
+SendsIntervals(const Quantizer& quantizer, unsigned bits)
+{
+    return quantizer.GetWireBits(bits) != Quantizer::FLOAT_BITS ||
+           quantizer.GetCellDistortion(-1, 1, bits) > 0;
 }
 
 PrivacyClaim

@@ -168,6 +168,15 @@ bool SendsIntervals(const UpdateSettings& settings);
 
 /**
  * @ingroup federated
+ * The same for a center, which knows the quantizer of the devices.
+ * @param quantizer The quantizer.
+ * @param bits Resolution of the device.
+ * @return whether the intervals are sent with the payload.
+ */
+bool SendsIntervals(const Quantizer& quantizer, unsigned bits);
+
+/**
+ * @ingroup federated
  * @param settings How updates are prepared.
  * @param dimension Size of an update, d; 0: unknown.
  * @return what is claimed about the privacy of all that is sent for an update: payload, intervals

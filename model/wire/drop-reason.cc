@@ -19,7 +19,9 @@ GetDropReasonName(DropReason reason)
                                         "late",
                                         "duplicate",
                                         "invalid",
-                                        "not_finite"};
+                                        "not_finite",
+                                        "unauthentic",
+                                        "replayed"};
     static_assert(sizeof(names) / sizeof(names[0]) == DROP_REASONS, "a name for every reason");
     return reason < DROP_REASONS ? names[reason] : "none";
 }

@@ -22,25 +22,28 @@ namespace ns3
  */
 enum DropReason : uint8_t
 {
-    DROP_MALFORMED,  //!< Not one of our messages, or fields that contradict each other.
-    DROP_VERSION,    //!< Another version of the protocol.
-    DROP_CHECKSUM,   //!< The checksum is wrong.
-    DROP_FOREIGN,    //!< The address is not that of the claimed sender, or not our center's.
-    DROP_UNKNOWN,    //!< From or for a device that has not joined, or must not join.
-    DROP_UNEXPECTED, //!< A type of message that this side does not receive, or not now.
-    DROP_UNSELECTED, //!< The device is not selected in the round.
-    DROP_OLD,        //!< Of an earlier round, or already outdated.
-    DROP_LATE,       //!< Of this round, but after its end.
-    DROP_DUPLICATE,  //!< It was received before.
-    DROP_INVALID,    //!< Well formed, but it does not fit this task (size, bits, group).
-    DROP_NOT_FINITE, //!< It carries an infinite or NaN coordinate.
+    DROP_MALFORMED,   //!< Not one of our messages, or fields that contradict each other.
+    DROP_VERSION,     //!< Another version of the protocol.
+    DROP_CHECKSUM,    //!< The checksum is wrong.
+    DROP_FOREIGN,     //!< The address is not that of the claimed sender, or not our center's.
+    DROP_UNKNOWN,     //!< From or for a device that has not joined, or must not join.
+    DROP_UNEXPECTED,  //!< A type of message that this side does not receive, or not now.
+    DROP_UNSELECTED,  //!< The device is not selected in the round.
+    DROP_OLD,         //!< Of an earlier round, or already outdated.
+    DROP_LATE,        //!< Of this round, but after its end.
+    DROP_DUPLICATE,   //!< It was received before.
+    DROP_INVALID,     //!< Well formed, but it does not fit this task (size, bits, group).
+    DROP_NOT_FINITE,  //!< It carries an infinite or NaN coordinate.
+    DROP_UNAUTHENTIC, //!< With a key: not protected, with another key, changed, or not of the
+                      //!< sender that it names. Without a key: protected.
+    DROP_REPLAYED,    //!< Authentic, but received before, or too old to say.
 };
 
 /**
  * @ingroup federated
  * How many reasons there are.
  */
-constexpr std::size_t DROP_REASONS = DROP_NOT_FINITE + 1;
+constexpr std::size_t DROP_REASONS = DROP_REPLAYED + 1;
 
 /**
  * @ingroup federated

@@ -80,6 +80,12 @@ FederatedHeader::GetTypeName(uint8_t type)
     return NAMES[type <= REJOIN ? type : 0];
 }
 
+uint32_t
+FederatedHeader::PeekDevice(const uint8_t* message)
+{
+    return federated::ReadBigEndian32(message + AT_DEVICE);
+}
+
 void
 FederatedHeader::Seal(const uint8_t* payload, std::size_t length)
 {
@@ -159,7 +165,7 @@ FederatedHeader::ReadIntervals(const uint8_t* bytes, std::size_t count)
 }
 
 FederatedHeader::ReadResult
-FederatedHeader::Read(const uint8_t* message, std::size_t size)
+FederatedHeader::Read(const uint8_t* message, std::size_t size, bool isAuthentic)
 {
     type = {};
     if (size < FIXED_SIZE || !HasMagic(message))
@@ -170,7 +176,8 @@ FederatedHeader::Read(const uint8_t* message, std::size_t size)
     {
         return READ_VERSION;
     }
-    if (GetChecksum(message, size) != federated::ReadBigEndian32(message + AT_CHECKSUM))
+    if (!isAuthentic &&
+        GetChecksum(message, size) != federated::ReadBigEndian32(message + AT_CHECKSUM))
     {
         return READ_CHECKSUM;
     }
@@ -187,7 +194,7 @@ FederatedHeader::Read(const uint8_t* message, std::size_t size)
 bool
 FederatedHeader::IsValid() const
 {
-    if (type < JOIN || type == ENCRYPTED)
+    if (type < JOIN || IsProtectedType(type))
     {
         return false;
     }

@@ -81,7 +81,10 @@ class FederatedHeader : public Header
         READ_CHECKSUM,  //!< The checksum is wrong: damaged or tampered with.
     };
 
-    static constexpr uint8_t ENCRYPTED = 255;          //!< In the place of the type: MessageCipher.
+    static constexpr uint8_t PROTECTED_UP = 253;       //!< In the place of the type: a protected
+                                                       //!< message (MessageProtection) of a device.
+    static constexpr uint8_t PROTECTED_DOWN = 254;     //!< Likewise of the center to a device.
+    static constexpr uint8_t PROTECTED_GROUP = 255;    //!< Likewise of the center to all devices.
     static constexpr uint8_t VERSION = 2;              //!< Of the protocol.
     static constexpr std::size_t FIXED_SIZE = 44;      //!< Bytes without intervals.
     static constexpr std::size_t INTERVAL_SIZE = 12;   //!< Bytes an interval.
@@ -107,6 +110,21 @@ class FederatedHeader : public Header
     {
         return size < FIXED_SIZE ? 0 : message[3];
     }
+
+    /**
+     * @param type A type field.
+     * @return whether it marks a protected message, whose header is another one.
+     */
+    static constexpr bool IsProtectedType(uint8_t type)
+    {
+        return type >= PROTECTED_UP;
+    }
+
+    /**
+     * @param message At least FIXED_SIZE bytes.
+     * @return its device field, without a check of the rest.
+     */
+    static uint32_t PeekDevice(const uint8_t* message);
 
     /**
      * @param message Any bytes.
@@ -143,9 +161,10 @@ class FederatedHeader : public Header
      * an accepted message begins at GetSize() and ends with the message.
      * @param message Header and payload.
      * @param size Their bytes.
+     * @param isAuthentic Whether it was protected: a tag was checked instead of the checksum.
      * @return whether it is a message; if not, the fields must not be used.
      */
-    ReadResult Read(const uint8_t* message, std::size_t size);
+    ReadResult Read(const uint8_t* message, std::size_t size, bool isAuthentic = false);
 
     /**
      * @return whether the fields make sense together: ascending intervals of finite width that

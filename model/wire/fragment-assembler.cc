@@ -16,12 +16,12 @@ namespace ns3::federated
 namespace
 {
 
-/** @return whether none of the floats is infinite or NaN. The compiler vectorizes it. */
-bool
-AreFinite(const uint8_t* bytes, std::size_t count)
+/** @return the largest magnitude of the floats, infinite or NaN if one is. The compiler vectorizes
+ * it. */
+float
+GetLargest(const uint8_t* bytes, std::size_t count)
 {
-    constexpr uint32_t INFINITE = 0x7f800000; // and NaN is above
-    uint32_t largest = 0;
+    uint32_t largest = 0; // magnitudes are in the order of their words, infinity and NaN last
     for (std::size_t i = 0; i < count; ++i)
     {
         uint32_t word;
@@ -29,7 +29,9 @@ AreFinite(const uint8_t* bytes, std::size_t count)
         word = LITTLE_ENDIAN_HOST ? word : __builtin_bswap32(word);
         largest = std::max(largest, word & 0x7fffffff);
     }
-    return largest < INFINITE;
+    float magnitude;
+    std::memcpy(&magnitude, &largest, sizeof(magnitude));
+    return magnitude;
 }
 
 /** @return whether two intervals have the same ends. */
@@ -61,7 +63,9 @@ FragmentAssembler::Fits(const FederatedHeader& header) const
 }
 
 FragmentAssembler::Result
-FragmentAssembler::Accept(const FederatedHeader& header, const uint8_t* payload)
+FragmentAssembler::Accept(const FederatedHeader& header,
+                          const uint8_t* payload,
+                          const Screen& screen)
 {
     if (!Fits(header))
     {
@@ -88,9 +92,15 @@ FragmentAssembler::Accept(const FederatedHeader& header, const uint8_t* payload)
     {
         return INVALID;
     }
-    if (m_bits == BitPacker::FLOAT_BITS && !AreFinite(payload, header.coordinates))
+    const float largest =
+        m_bits == BitPacker::FLOAT_BITS ? GetLargest(payload, header.coordinates) : 0;
+    if (!std::isfinite(largest))
     {
         return NOT_FINITE;
+    }
+    if (screen && !screen(header, payload, largest))
+    {
+        return INVALID;
     }
 
     if (m_fragments == 0)

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -34,7 +35,8 @@ class FragmentAssembler
     {
         ACCEPTED,   //!< Its coordinates were stored.
         DUPLICATE,  //!< It was received before.
-        INVALID,    //!< It does not fit the dimension, the bits or earlier fragments.
+        INVALID,    //!< It does not fit the dimension, the bits or earlier fragments, or the screen
+                    //!< rejects it.
         NOT_FINITE, //!< It has a float that is infinite or NaN.
     };
 
@@ -45,12 +47,23 @@ class FragmentAssembler
     FragmentAssembler(std::size_t dimension, unsigned bits);
 
     /**
+     * A further check of a fragment that would be accepted.
+     * @param header Its header.
+     * @param payload Its coordinates.
+     * @param largest The largest magnitude of its floats; 0 for levels.
+     * @return whether it is valid. Then it is accepted.
+     */
+    using Screen =
+        std::function<bool(const FederatedHeader& header, const uint8_t* payload, float largest)>;
+
+    /**
      * Add a fragment. The caller has checked its round and device.
      * @param header Its header.
      * @param payload header.payloadLength bytes.
+     * @param screen A further check; may be empty.
      * @return whether it was accepted, or why not.
      */
-    Result Accept(const FederatedHeader& header, const uint8_t* payload);
+    Result Accept(const FederatedHeader& header, const uint8_t* payload, const Screen& screen = {});
 
     /** @return whether all coordinates were received. */
     bool IsComplete() const

@@ -43,7 +43,6 @@ MessageEndpoint::SetUp(const Settings& settings, Handlers handlers)
     m_settings = settings;
     m_isTcp = settings.protocol == TcpSocketFactory::GetTypeId();
     m_handlers = std::move(handlers);
-    m_cipher.Start(settings.key, settings.sender);
 }
 
 Ptr<Socket>
@@ -118,6 +117,7 @@ MessageEndpoint::Connect(const SocketAddress& center,
                          const SocketAddress& group)
 {
     m_center = center;
+    m_isInGroup = group.IsValid();
     m_centerAddress = center.Get();
     m_socket = CreateSocket();
     const bool v6 = Ipv6Address::IsMatchingType(center.ip);
@@ -438,6 +438,48 @@ MessageEndpoint::HandleStreamMessage(Ptr<MessageStream> stream,
     Receive(message, size, stream->GetPeer().Get(), stream->GetId(), 0);
 }
 
+bool
+MessageEndpoint::Open(const uint8_t*& message,
+                      uint32_t& size,
+                      std::optional<DropReason>& reason) const
+{
+    using Result = MessageProtection::Result;
+    if (!IsProtected())
+    {
+        if (MessageProtection::IsProtected(message, size))
+        {
+            reason = DROP_UNAUTHENTIC; // there is no key
+        }
+        return !reason;
+    }
+    if (size < MessageProtection::CLEAR_SIZE || message[0] != 'F' || message[1] != 'L')
+    {
+        reason = DROP_MALFORMED;
+        return false;
+    }
+    if (FederatedHeader::HasOtherVersion(message, size))
+    {
+        reason = DROP_VERSION;
+        return false;
+    }
+    switch (m_settings.protection->Open(message, size))
+    {
+    case Result::OPENED:
+        return true;
+    case Result::FOR_ANOTHER:
+        // All devices receive the messages to a group.
+        reason = m_isInGroup ? std::nullopt : std::make_optional(DROP_UNKNOWN);
+        break;
+    case Result::UNAUTHENTIC:
+        reason = DROP_UNAUTHENTIC;
+        break;
+    case Result::REPLAYED:
+        reason = DROP_REPLAYED;
+        break;
+    }
+    return false;
+}
+
 void
 MessageEndpoint::Receive(const uint8_t* message,
                          uint32_t size,
@@ -445,21 +487,29 @@ MessageEndpoint::Receive(const uint8_t* message,
                          ConnectionId connection,
                          uint64_t packet)
 {
-    if (m_cipher.IsOn() && !m_cipher.Decrypt(message, size))
+    std::optional<DropReason> reason;
+    if (!Open(message, size, reason))
     {
-        Drop(FederatedHeader::HasOtherVersion(message, size) ? DROP_VERSION : DROP_MALFORMED,
-             from,
-             size);
+        if (reason)
+        {
+            Drop(*reason, from, size);
+            // No device of ours: it cannot join over this connection.
+            const auto found = m_connections.find(connection);
+            if (m_listens && IsProtected() && found != m_connections.end() &&
+                !found->second.claimed)
+            {
+                Disconnect(connection);
+            }
+        }
         return;
     }
-    std::optional<DropReason> reason;
     if (m_handlers.screen)
     {
         reason = m_handlers.screen(FederatedHeader::PeekType(message, size));
     }
     if (!reason)
     {
-        reason = GetDropReason(m_received.Read(message, size));
+        reason = GetDropReason(m_received.Read(message, size, IsProtected()));
     }
     if (!reason)
     {
@@ -493,10 +543,33 @@ MessageEndpoint::TakeDrops()
 Ptr<Packet>
 MessageEndpoint::Make(FederatedHeader& header, const uint8_t* payload, std::size_t size)
 {
+    return Make(header, payload, size, header.device);
+}
+
+Ptr<Packet>
+MessageEndpoint::Make(FederatedHeader& header,
+                      const uint8_t* payload,
+                      std::size_t size,
+                      uint32_t recipient)
+{
+    if (IsProtected())
+    {
+        header.payloadLength = static_cast<uint16_t>(size);
+        header.checksum = 0; // the tag replaces it
+        return m_settings.protection->Seal(header, payload, recipient);
+    }
     header.Seal(payload, size);
     Ptr<Packet> packet = Create<Packet>(payload, static_cast<uint32_t>(size));
     packet->AddHeader(header);
-    return m_cipher.IsOn() ? m_cipher.Encrypt(packet) : packet;
+    return packet;
+}
+
+uint32_t
+MessageEndpoint::GetOverhead(bool isForAll) const
+{
+    return !IsProtected() ? 0
+           : isForAll     ? MessageProtection::GROUP_OVERHEAD
+                          : MessageProtection::OVERHEAD;
 }
 
 void

@@ -6,8 +6,8 @@
 #include "drop-reason.h"
 #include "federated-header.h"
 #include "fragmentation.h"
-#include "message-cipher.h"
 #include "message-peer.h"
+#include "message-protection.h"
 #include "message-stream.h"
 #include "socket-address.h"
 
@@ -25,6 +25,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,7 +45,7 @@ struct ReceivedMessage
 
 /**
  * @brief The sockets of a center or a device. Messages are sent and received over UDP, over a group
- * address, or over TCP connections, with a checksum and optionally encrypted. Messages that cannot
+ * address, or over TCP connections, with a checksum or protected by a key. Messages that cannot
  * be used are dropped, counted and traced.
  *
  * A center listens (Listen), a device has one center (Connect). Over TCP a message is sent over the
@@ -81,10 +82,10 @@ class MessageEndpoint
     /** What all messages share. */
     struct Settings
     {
-        Ptr<Node> node;            //!< The node of the sockets.
-        TypeId protocol;           //!< Socket factory of UDP or TCP.
-        std::string key;           //!< Encryption key; empty: none.
-        uint32_t sender = 0;       //!< Identifier of the sender.
+        Ptr<Node> node;                                //!< The node of the sockets.
+        TypeId protocol;                               //!< Socket factory of UDP or TCP.
+        std::shared_ptr<MessageProtection> protection; //!< Of all messages; null: none.
+        uint32_t sender = 0;                           //!< Identifier of the sender.
         uint32_t fragmentSize = 0; //!< Bytes of the largest message that is sent.
         std::size_t dimension = 0; //!< d: limits the messages that wait for a connection.
     };
@@ -141,13 +142,26 @@ class MessageEndpoint
     }
 
     /**
-     * Make a message.
+     * Make a message to the center, or to the device that its header names.
      * @param header Its header, whose length and checksum are set here.
      * @param payload The payload.
      * @param size Size of the payload.
-     * @return the message, encrypted if there is a key.
+     * @return the message, protected if there is a key.
      */
     Ptr<Packet> Make(FederatedHeader& header, const uint8_t* payload, std::size_t size);
+
+    /**
+     * Make a message of the center.
+     * @param header Its header, whose length and checksum are set here.
+     * @param payload The payload.
+     * @param size Size of the payload.
+     * @param recipient The only device that can read it, if it is protected; ALL_DEVICES: all can.
+     * @return the message, protected if there is a key.
+     */
+    Ptr<Packet> Make(FederatedHeader& header,
+                     const uint8_t* payload,
+                     std::size_t size,
+                     uint32_t recipient);
 
     /**
      * Send a message.
@@ -163,19 +177,26 @@ class MessageEndpoint
      */
     void SendToAddress(const Address& address, const Ptr<Packet>& message);
 
-    /**
-     * @param fragmentSize Bytes of the largest message as it is sent.
-     * @return the bytes that it has before encryption.
-     */
-    uint32_t GetRoom(uint32_t fragmentSize) const
+    /** @return whether messages are protected by a key. */
+    bool IsProtected() const
     {
-        return fragmentSize - m_cipher.GetOverhead();
+        return m_settings.protection != nullptr;
     }
 
-    /** @return the bytes that encryption adds to a message. */
-    uint32_t GetOverhead() const
+    /**
+     * @param isForAll Whether it is a message of the center to all devices.
+     * @return the bytes that protection adds to a message.
+     */
+    uint32_t GetOverhead(bool isForAll = false) const;
+
+    /**
+     * @param fragmentSize Bytes of the largest message as it is sent.
+     * @param isForAll Whether it is a message of the center to all devices.
+     * @return the bytes that it has before it is protected.
+     */
+    uint32_t GetRoom(uint32_t fragmentSize, bool isForAll = false) const
     {
-        return m_cipher.GetOverhead();
+        return fragmentSize - GetOverhead(isForAll);
     }
 
     /**
@@ -338,7 +359,17 @@ class MessageEndpoint
     void HandleStreamMessage(Ptr<MessageStream> stream, const uint8_t* message, uint32_t size);
 
     /**
-     * Decrypt, read and deliver a message.
+     * Open a protected message.
+     * @param [in,out] message Any bytes; the message inside if there is nothing to drop.
+     * @param [in,out] size How many.
+     * @param [out] reason Why they are dropped, if they are.
+     * @return whether there is a message to read. If not, and there is no reason, it is one for
+     * another device of the group.
+     */
+    bool Open(const uint8_t*& message, uint32_t& size, std::optional<DropReason>& reason) const;
+
+    /**
+     * Open, read and deliver a message.
      * @param message Any bytes.
      * @param size How many.
      * @param from Their sender.
@@ -356,8 +387,8 @@ class MessageEndpoint
     Settings m_settings;       //!< What all messages share.
     bool m_isTcp = false;      //!< Whether the protocol is TCP.
     Handlers m_handlers;       //!< Callbacks of the owner.
-    MessageCipher m_cipher;    //!< Encrypts, if there is a key.
     bool m_listens = false;    //!< A center; else a device.
+    bool m_isInGroup = false;  //!< A device that receives what is sent to others.
     SocketAddress m_center;    //!< The center, for a device.
     Address m_centerAddress;   //!< The same as a raw address, for a quick comparison.
     Address m_local;           //!< The IP address that connections must be made to; any if

@@ -32,6 +32,7 @@ class MessageStream : public SimpleRefCount<MessageStream>
 {
   public:
     static constexpr uint32_t MAX_MESSAGE = 65507; //!< As large as a message over UDP.
+    static constexpr uint32_t MIN_FRAGMENT = 100;  //!< Least FragmentSize, before protection.
 
     /** A message was received; valid during the call. */
     using MessageCallback = Callback<void, Ptr<MessageStream>, const uint8_t*, uint32_t>;

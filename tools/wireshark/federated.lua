@@ -13,15 +13,17 @@ local INTERVAL_SIZE = 12
 local MAX_SIZE = FIXED_SIZE + 255 * INTERVAL_SIZE + 65535
 local ALL_DEVICES = 0xffffffff
 local PORT_TYPE_TCP = 2
-local CLEAR_SIZE = 16 -- of an encrypted message (the diagram is in model/wire/message-cipher.h)
+-- Of a protected message (the diagram is in model/wire/message-protection.h).
+local CLEAR_SIZE, TAG_SIZE, SIGNATURE_SIZE = 16, 16, 64
 
 local JOIN, LEAVE, GRANT, ACK, MODEL, UPDATE, REPAIR, DONE, REJOIN = 1, 2, 3, 4, 5, 6, 7, 8, 9
-local ENCRYPTED = 255
+local PROTECTED_UP, PROTECTED_DOWN, PROTECTED_GROUP = 253, 254, 255
 local ROTATED = 128 -- flag in the byte of an update's bits
 local types = {
     [JOIN] = "join", [LEAVE] = "leave", [GRANT] = "grant", [ACK] = "ack",
     [MODEL] = "model", [UPDATE] = "update", [REPAIR] = "repair", [DONE] = "done",
-    [REJOIN] = "rejoin", [ENCRYPTED] = "encrypted",
+    [REJOIN] = "rejoin", [PROTECTED_UP] = "protected, to the center",
+    [PROTECTED_DOWN] = "protected, to a device", [PROTECTED_GROUP] = "protected, to all devices",
 }
 local outcomes = {
     [0] = "sent", [1] = "model incomplete", [2] = "not finite", [3] = "no time",
@@ -70,9 +72,11 @@ local f = {
     last_sent = ProtoField.uint64("federated.done.last_sent_ns", "Last fragment sent (ns)"),
     tail = ProtoField.bytes("federated.tail", "Fields of a later revision"),
     payload = ProtoField.bytes("federated.payload", "Payload"),
-    sender = ProtoField.uint32("federated.encrypted.sender", "Sender"),
-    number = ProtoField.uint64("federated.encrypted.number", "Number of the message"),
-    ciphertext = ProtoField.bytes("federated.encrypted.message", "Encrypted message"),
+    counter = ProtoField.uint64("federated.counter", "Counter of a protected message"),
+    protected_size = ProtoField.uint32("federated.protected.size", "Size of the message inside"),
+    ciphertext = ProtoField.bytes("federated.protected.message", "Message, encrypted"),
+    tag = ProtoField.bytes("federated.tag", "Tag"),
+    signature = ProtoField.bytes("federated.signature", "Signature of the center"),
 }
 federated.fields = f
 local bad_checksum = ProtoExpert.new("federated.checksum.bad", "bad checksum",
@@ -209,27 +213,46 @@ local function show(pinfo, text)
     end
 end
 
--- A message of which nothing is known but its size and who sent it.
-local function dissect_encrypted(tvb, pinfo, tree)
-    local sender = tvb(4, 4):uint()
-    local name = sender == ALL_DEVICES and "center" or "device " .. sender
-    local text = string.format("encrypted, %s, %u bytes", name, tvb:reported_len())
+-- A message of which nothing is known but who protected it for whom, its counter and its size.
+local function dissect_protected(tvb, pinfo, tree)
+    local type = tvb(3, 1):uint()
+    local device = tvb(4, 4):uint()
+    local size = tvb:reported_len()
+    local name = type == PROTECTED_UP and "device " .. device .. " to the center"
+        or type == PROTECTED_DOWN and "center to device " .. device
+        or "center to all, signed"
+    local text = string.format("protected, %s, counter %s, %u bytes", name, tvb(8, 8):uint64(), size)
     show(pinfo, text)
     local top = tree:add(federated, tvb(), "Federated Learning, " .. text)
     top:add(f.version, tvb(2, 1))
     top:add(f.type, tvb(3, 1))
-    top:add(f.sender, tvb(4, 4)):append_text(" (" .. name .. ")")
-    top:add(f.number, tvb(8, 8))
-    if tvb:len() > CLEAR_SIZE then
-        top:add(f.ciphertext, tvb(CLEAR_SIZE))
+    local item = top:add(f.device, tvb(4, 4))
+    if device == ALL_DEVICES then
+        item:append_text(" (all)")
+    end
+    top:add(f.counter, tvb(8, 8))
+    local tail = TAG_SIZE + (type == PROTECTED_GROUP and SIGNATURE_SIZE or 0)
+    local inner = size - CLEAR_SIZE - tail
+    if inner < FIXED_SIZE then
+        top:add_proto_expert_info(bad_lengths)
+        return
+    end
+    top:add(f.protected_size, tvb(CLEAR_SIZE), inner):set_generated()
+    if tvb:len() < size then
+        return -- the capture has only the beginning of the packet
+    end
+    top:add(f.ciphertext, tvb(CLEAR_SIZE, inner))
+    top:add(f.tag, tvb(CLEAR_SIZE + inner, TAG_SIZE))
+    if type == PROTECTED_GROUP then
+        top:add(f.signature, tvb(CLEAR_SIZE + inner + TAG_SIZE, SIGNATURE_SIZE))
     end
 end
 
 -- Dissect one message, which is all of tvb.
 local function dissect_message(tvb, pinfo, tree)
     local size = tvb:len()
-    if size >= CLEAR_SIZE and tvb:raw(0, 2) == "FL" and tvb(3, 1):uint() == ENCRYPTED then
-        dissect_encrypted(tvb, pinfo, tree)
+    if size >= CLEAR_SIZE and tvb:raw(0, 2) == "FL" and tvb(3, 1):uint() >= PROTECTED_UP then
+        dissect_protected(tvb, pinfo, tree)
         return
     end
     if size < FIXED_SIZE or tvb:raw(0, 2) ~= "FL" then

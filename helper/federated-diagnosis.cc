@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "federated-diagnosis.h"
+
+#include "ns3/simulator.h"
+#include "ns3/socket-address.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+
+namespace ns3
+{
+
+namespace
+{
+
+/** @return the index of the largest number; that of the first one if there are several. */
+template <typename Numbers>
+std::size_t
+FindMost(const Numbers& numbers)
+{
+    return static_cast<std::size_t>(std::max_element(numbers.begin(), numbers.end()) -
+                                    numbers.begin());
+}
+
+/** @return why participants with this outcome were of no use, and what to look at. */
+std::string
+ExplainState(ParticipantState state, const Time& deadline)
+{
+    std::ostringstream text;
+    switch (state)
+    {
+    case PARTICIPANT_UNREACHABLE:
+        text << "their grants were not acknowledged: is there a route from the center to them?";
+        break;
+    case PARTICIPANT_NO_MODEL:
+        text
+            << "the model did not reach them in time: is DownlinkRate above what the link carries, "
+               "or the Deadline of "
+            << deadline.As(Time::S) << " too short?";
+        break;
+    case PARTICIPANT_NO_TIME:
+    case PARTICIPANT_SILENT:
+        text << "they had not trained and sent before the round ended: is the Deadline of "
+             << deadline.As(Time::S) << " shorter than TimePerSample x Steps x BatchSize?";
+        break;
+    case PARTICIPANT_NOT_FINITE:
+        text << "their training diverged: is LearningRate too large?";
+        break;
+    case PARTICIPANT_DECLINED:
+        text << "their PrivacyBudget is spent.";
+        break;
+    case PARTICIPANT_LEFT:
+        text << "they left, or their connections broke.";
+        break;
+    case PARTICIPANT_LOST:
+        text << "they sent updates of which no fragment was received.";
+        break;
+    default:
+        text << "their updates were received, but fewer than MinUpdates or not usable.";
+        break;
+    }
+    return text.str();
+}
+
+/** @return the reason for which the center dropped most messages, empty if it dropped none. */
+std::string
+DescribeDrops(const DropCounters& drops)
+{
+    const std::size_t most = FindMost(drops);
+    if (drops[most] == 0)
+    {
+        return "";
+    }
+    const uint64_t all = std::accumulate(drops.begin(), drops.end(), uint64_t{0});
+    return "the center dropped " + std::to_string(all) + " messages, " +
+           std::to_string(drops[most]) + " of them as '" +
+           GetDropReasonName(static_cast<DropReason>(most)) + "'";
+}
+
+/** @return the most common outcome among those of which nothing was received. */
+ParticipantState
+FindCommonFailure(const RunFacts& facts)
+{
+    auto states = facts.states;
+    states[PARTICIPANT_PARTIAL] = 0;
+    states[PARTICIPANT_COMPLETE] = 0;
+    const std::size_t most = FindMost(states);
+    return states[most] > 0 ? static_cast<ParticipantState>(most) : PARTICIPANT_COMPLETE;
+}
+
+/** @return whether center and devices disagree about what updates look like. */
+bool
+DropsUpdates(const RunFacts& facts)
+{
+    return facts.drops[DROP_INVALID] > 0 || facts.drops[DROP_NOT_FINITE] > 0;
+}
+
+} // namespace
+
+std::vector<std::string>
+FindWarnings(const RunFacts& facts)
+{
+    std::vector<std::string> warnings;
+    const std::string drops = DescribeDrops(facts.drops);
+    if (facts.joined == 0)
+    {
+        warnings.push_back("None of " + std::to_string(facts.devices) + " devices joined: is " +
+                           facts.center +
+                           " an address of the center's node, and is there a route to it?" +
+                           (drops.empty() ? "" : " (" + drops + ".)"));
+    }
+    else if (facts.joined < facts.devices)
+    {
+        warnings.push_back("Only " + std::to_string(facts.joined) + " of " +
+                           std::to_string(facts.devices) +
+                           " devices joined: the others did not reach the center.");
+    }
+    if (facts.participants > facts.devices)
+    {
+        warnings.push_back("Participants is " + std::to_string(facts.participants) +
+                           ", but the federation has only " + std::to_string(facts.devices) +
+                           " devices: every round asks all of them.");
+    }
+    if (!facts.finished)
+    {
+        std::ostringstream text;
+        text << "The simulation stopped at " << facts.stopped.As(Time::S) << " after "
+             << facts.ended << " of " << facts.rounds << " rounds"
+             << (facts.hasRound ? ", in the middle of one" : "")
+             << ": does Simulator::Stop come too early?";
+        warnings.push_back(text.str());
+    }
+    if (facts.joined > 0 && facts.skipped > 0)
+    {
+        const bool isDropped = facts.received == 0 && DropsUpdates(facts);
+        warnings.push_back(
+            std::to_string(facts.skipped) + " of " + std::to_string(facts.ended) +
+            " rounds left the model as it was. " +
+            (facts.selected == 0 ? "No device was selected: does the bit budget carry one update?"
+             : isDropped
+                 ? "Updates arrived, but " + drops +
+                       ": do Quantizer, IntervalRule, Rotation and ClipBound of the center and of "
+                       "the devices agree?"
+                 : "Of most participants nothing was used: " +
+                       ExplainState(FindCommonFailure(facts), facts.deadline)));
+    }
+    return warnings;
+}
+
+bool
+IsMistake(const RunFacts& facts)
+{
+    const bool hasLearned = facts.ended > facts.skipped;
+    const uint64_t failed = std::accumulate(facts.states.begin(), facts.states.end(), uint64_t{0});
+    const bool isLost = facts.joined > 0 && facts.received == 0 && failed > 0 &&
+                        facts.states[PARTICIPANT_LOST] + facts.states[PARTICIPANT_UNREACHABLE] +
+                                facts.states[PARTICIPANT_NO_MODEL] ==
+                            failed &&
+                        !DropsUpdates(facts);
+    return !hasLearned && !isLost;
+}
+
+FederatedDiagnosis::FederatedDiagnosis(const Ptr<FusionCenter>& center,
+                                       uint32_t devices,
+                                       const Address& address)
+{
+    m_facts.devices = devices;
+    std::ostringstream place;
+    place << federated::SocketAddress(address);
+    m_facts.center = place.str();
+    const Ptr<FederatedDiagnosis> self(this);
+    center->TraceConnectWithoutContext("MembersChanged",
+                                       MakeCallback(&FederatedDiagnosis::HandleMember, self));
+    center->TraceConnectWithoutContext("RoundStart",
+                                       MakeCallback(&FederatedDiagnosis::HandleRoundStart, self));
+    center->TraceConnectWithoutContext("RoundEnd",
+                                       MakeCallback(&FederatedDiagnosis::HandleRoundEnd, self));
+    center->TraceConnectWithoutContext("Finished",
+                                       MakeCallback(&FederatedDiagnosis::HandleFinished, self));
+}
+
+RunFacts
+FederatedDiagnosis::GetFacts(const Ptr<FusionCenter>& center) const
+{
+    RunFacts facts = m_facts;
+    UintegerValue rounds;
+    center->GetAttribute("Rounds", rounds);
+    facts.rounds = static_cast<uint32_t>(rounds.Get());
+    UintegerValue participants;
+    center->GetAttribute("Participants", participants);
+    facts.participants = static_cast<uint32_t>(participants.Get());
+    TimeValue deadline;
+    center->GetAttribute("Deadline", deadline);
+    facts.deadline = deadline.Get();
+    facts.stopped = Simulator::Now();
+    for (std::size_t i = 0; i < facts.drops.size(); ++i)
+    {
+        facts.drops[i] = center->GetDropped(static_cast<DropReason>(i));
+    }
+    return facts;
+}
+
+void
+FederatedDiagnosis::HandleMember(uint32_t /* device */, bool joined)
+{
+    m_members += joined ? 1 : 0;
+    m_members -= !joined && m_members > 0 ? 1 : 0;
+    m_facts.joined = std::max(m_facts.joined, m_members);
+}
+
+void
+FederatedDiagnosis::HandleRoundStart(uint32_t /* round */,
+                                     const std::vector<uint32_t>& /* selected */)
+{
+    m_facts.hasRound = true;
+}
+
+void
+FederatedDiagnosis::HandleRoundEnd(const RoundRecord& record)
+{
+    m_facts.hasRound = false;
+    ++m_facts.ended;
+    m_facts.skipped += record.skipped ? 1 : 0;
+    m_facts.selected += record.selected;
+    m_facts.received += record.received;
+    for (const LinkRecord& link : record.links)
+    {
+        ++m_facts.states.at(link.state);
+    }
+}
+
+void
+FederatedDiagnosis::HandleFinished(uint32_t /* rounds */)
+{
+    m_facts.finished = true;
+}
+
+} // namespace ns3
