@@ -4,10 +4,10 @@ else. Run by ctest; by hand: /usr/bin/python3 -m pytest test/tools."""
 
 import csv
 import os
+import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -16,54 +16,11 @@ import pandas
 import pytest
 from scipy import stats
 
-TOOLS = Path(__file__).resolve().parents[2] / "tools"
-sys.path.insert(0, str(TOOLS))
-
-from federated_tools.statistics import mean_interval, paired_differences, summarize  # noqa: E402
-
-PROGRAM = """#!/bin/sh
-# Accuracy is radius / 100 + RngRun / 1000.
-for word; do case $word in
-    --radius=*) radius=${word#*=} ;;
-    --RngRun=*) run=${word#*=} ;;
-    --output=*) output=${word#*=} ;;
-    --sleep=*) sleep "${word#*=}" ;;
-    --fail=true) echo "The radius $radius is too large." >&2; exit 3 ;;
-esac; done
-echo "round,time_s,test_accuracy" > "$output-rounds.csv"
-echo "1,0.5,0.1" >> "$output-rounds.csv"
-echo "2,1.0,0.2" >> "$output-rounds.csv"
-echo x >> "$COUNTER"
-echo "result version=1 rounds=2 test_accuracy=$(awk "BEGIN { print $radius / 100 + $run / 1000 }")"
-"""
-
-
-@pytest.fixture(name="place")
-def make_place(tmp_path, monkeypatch):
-    """A folder with the program; the program counts its runs there."""
-    program = tmp_path / "program"
-    program.write_text(PROGRAM)
-    program.chmod(0o755)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COUNTER", str(tmp_path / "counter"))
-    return tmp_path
-
-
-def write_study(place, text):
-    """A study file of the program."""
-    path = place / "study.toml"
-    path.write_text(f'program = "{place}/program"\n{text}')
-    return path
-
+from conftest import TOOLS, call, count_runs, write_study
+from federated_tools import Mistake
+from federated_tools.statistics import mean_interval, paired_differences, summarize
 
 GRID = "runs = 2\n[options]\nrounds = 2\n[grid]\nradius = [20, 40]\nalgorithm = ['a', 'b']\n"
-
-
-def call(*words):
-    """tools/campaign, finished."""
-    return subprocess.run(
-        [TOOLS / "campaign", *words], capture_output=True, text=True, timeout=60, check=False
-    )
 
 
 def read(path):
@@ -72,14 +29,16 @@ def read(path):
         return list(csv.DictReader(file))
 
 
-def count_runs(place):
-    """How often the program has come to its end."""
-    counter = place / "counter"
-    return len(counter.read_text().splitlines()) if counter.exists() else 0
+def wait_for(condition, seconds=60):
+    """Wait until something is so."""
+    limit = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < limit
+        time.sleep(0.05)
 
 
 def test_lists_the_commands_and_writes_nothing(place):
-    answer = call(write_study(place, GRID), "--engine=list", "--output=out")
+    answer = call("campaign", write_study(place, GRID), "--engine=list", "--output=out")
     assert answer.returncode == 0
     lines = answer.stdout.splitlines()
     assert len(lines) == len(set(lines)) == 8
@@ -89,10 +48,10 @@ def test_lists_the_commands_and_writes_nothing(place):
 
 def test_makes_every_run_once_and_collects_every_parameter(place):
     study = write_study(place, GRID)
-    assert call(study, "--output=out").returncode == 0
-    assert call(study, "--output=out").returncode == 0
+    assert call("campaign", study, "--output=out").returncode == 0
+    assert call("campaign", study, "--output=out").returncode == 0
     assert count_runs(place) == 8
-    assert call("collect", "out").returncode == 0
+    assert call("campaign", "collect", "out").returncode == 0
     rows = read("out/runs.csv")
     assert len(rows) == 8
     assert len({(row["radius"], row["algorithm"], row["RngRun"]) for row in rows}) == 8
@@ -107,24 +66,35 @@ def test_makes_every_run_once_and_collects_every_parameter(place):
 
 
 def test_a_larger_grid_keeps_the_runs_that_are_complete(place):
-    assert call(write_study(place, GRID), "--output=out").returncode == 0
+    assert call("campaign", write_study(place, GRID), "--output=out").returncode == 0
     larger = GRID.replace("[20, 40]", "[20, 40, 60]").replace("runs = 2", "runs = 3")
-    assert call(write_study(place, larger), "--output=out").returncode == 0
+    assert call("campaign", write_study(place, larger), "--output=out").returncode == 0
     assert count_runs(place) == 18
-    assert call("collect", "out").returncode == 0
+    assert call("campaign", "collect", "out").returncode == 0
     assert len(read("out/runs.csv")) == 18
 
 
 def test_another_build_of_the_program_is_another_run(place):
     study = write_study(place, "runs = 2\n[options]\nradius = 1\n")
-    assert call(study, "--output=out").returncode == 0
+    assert call("campaign", study, "--output=out").returncode == 0
     with open(place / "program", "a", encoding="utf-8") as program:
         program.write("# another build\n")
-    answer = call(study, "--output=out")
+    answer = call("campaign", study, "--output=out")
     assert "2 runs were made by another build" in answer.stderr
     assert count_runs(place) == 4
-    assert call("collect", "out").returncode == 0
+    assert call("campaign", "collect", "out").returncode == 0
     assert len(read("out/runs.csv")) == 2
+
+
+def test_a_changed_command_is_another_run_and_says_so(place):
+    assert call("campaign", write_study(place, GRID), "--output=out").returncode == 0
+    answer = call("campaign", write_study(place, GRID.replace("rounds = 2", "rounds = 3")), "--output=out")
+    assert "8 complete runs have other commands than this study" in answer.stderr
+    assert count_runs(place) == 16
+    assert call("campaign", "collect", "out").returncode == 0
+    assert {row["rounds"] for row in read("out/runs.csv")} == {"3"}
+    answer = call("campaign", write_study(place, GRID), "--output=out")
+    assert "8 complete, 0 to make" in answer.stderr
 
 
 def test_a_killed_driver_loses_nothing_and_repeats_nothing_that_is_complete(place):
@@ -132,18 +102,16 @@ def test_a_killed_driver_loses_nothing_and_repeats_nothing_that_is_complete(plac
     driver = subprocess.Popen(
         [TOOLS / "campaign", study, "--output=out", "--jobs=2"], stderr=subprocess.DEVNULL
     )
-    limit = time.monotonic() + 30
-    while count_runs(place) < 3 and time.monotonic() < limit:
-        time.sleep(0.05)
+    wait_for(lambda: count_runs(place) >= 3)
     driver.send_signal(signal.SIGKILL)
     driver.wait()
     done = {path.name: path.stat().st_mtime_ns for path in complete(place)}
     assert 2 <= len(done) < 8
     # Its jobs may be at work still; both do no harm to each other.
-    assert call(study, "--output=out", "--jobs=2").returncode == 0
+    assert call("campaign", study, "--output=out", "--jobs=2").returncode == 0
     for path in complete(place):
         assert done.get(path.name, path.stat().st_mtime_ns) == path.stat().st_mtime_ns
-    assert call("collect", "out").returncode == 0
+    assert call("campaign", "collect", "out").returncode == 0
     rows = read("out/runs.csv")
     assert len(rows) == 8
     assert len({(row["radius"], row["algorithm"], row["RngRun"]) for row in rows}) == 8
@@ -160,35 +128,118 @@ def test_what_a_killed_run_left_is_removed_and_the_run_is_made(place):
     other = place / "out" / "runs" / f"{'0' * 12}.another-host.999999999"
     for folder in (half, other):
         folder.mkdir(parents=True)
-    assert call(study, "--output=out").returncode == 0
+    assert call("campaign", study, "--output=out").returncode == 0
     assert not half.exists() and other.exists()
     assert len(complete(place)) == 1
 
 
 def test_a_failed_run_is_reported_with_its_log_and_repeated_alone(place):
     text = "runs = 1\n[grid]\nradius = [1, {label = 'bad', radius = 2, fail = true}]\n"
-    answer = call(write_study(place, text), "--output=out")
+    study = write_study(place, text)
+    answer = call("campaign", study, "--output=out")
     assert answer.returncode == 1
     assert "failed with exit code 3: The radius 2 is too large." in answer.stderr
-    log = [line.split("log: ")[1] for line in answer.stderr.splitlines() if "log: " in line]
-    assert Path(log[0]).read_text() == "The radius 2 is too large.\n"
-    assert call("collect", "out").returncode == 0
+    lines = dict(line.strip().split(": ", 1) for line in answer.stderr.splitlines() if ": " in line)
+    assert Path(lines["log"]).read_text() == "The radius 2 is too large.\n"
+    assert call("campaign", "collect", "out").returncode == 0
     assert [row["radius"] for row in read("out/runs.csv")] == ["1"]
-    assert call(write_study(place, text), "--output=out").returncode == 1
+    assert call("campaign", study, "--output=out").returncode == 1
     assert count_runs(place) == 1, "only the failed run was tried again"
+    (place / "mended").touch()
+    words = shlex.split(lines["again"])
+    assert call("campaign", *words[1:]).returncode == 0
+    assert count_runs(place) == 2
+    assert "2 complete, 0 to make" in call("campaign", study, "--output=out").stderr
+    assert call("campaign", "run", "out").returncode == 1
+
+
+def test_many_failures_are_told_in_a_few_lines(place):
+    text = "runs = 5\n[options]\nradius = 1\nfail = true\n"
+    answer = call("campaign", write_study(place, text), "--output=out")
+    assert answer.stderr.count("failed with exit code 3") == 3
+    assert f"and 2 more: {place}/out/runs/*.failed/log" in answer.stderr
+
+
+def test_a_program_that_was_built_anew_meanwhile_is_not_run_under_the_old_key(place):
+    study = write_study(place, "runs = 1\n[options]\nradius = 1\n")
+    assert call("campaign", study, "--output=out").returncode == 0
+    (key,) = [path.name for path in complete(place)]
+    shutil.rmtree(place / "out" / "runs" / key)
+    with open(place / "program", "a", encoding="utf-8") as program:
+        program.write("# another build\n")
+    assert call("campaign", "run", "out", key).returncode == 1
+    log = place / "out" / "runs" / f"{key}.failed" / "log"
+    assert "has changed since" in log.read_text()
+    assert count_runs(place) == 1
+
+
+def test_control_c_stops_the_jobs_and_leaves_a_campaign_that_continues(place):
+    study = write_study(place, GRID.replace("rounds = 2", "rounds = 2\nsleep = 0.5"))
+    driver = subprocess.Popen(
+        [TOOLS / "campaign", study, "--output=out", "--jobs=2"], stderr=subprocess.PIPE, text=True
+    )
+    wait_for(lambda: count_runs(place) >= 2)
+    driver.send_signal(signal.SIGINT)
+    _, error = driver.communicate(timeout=30)
+    assert driver.returncode == 1
+    assert error.endswith("campaign: Interrupted; the same command continues with the missing runs.\n")
+    assert "done," in error and "running," in error and "failed" in error
+    done = count_runs(place)
+    time.sleep(1)
+    assert count_runs(place) == done < 8, "nothing runs any more"
+    assert call("campaign", study, "--output=out").returncode == 0
+    assert count_runs(place) == 8
+
+
+def test_hosts_come_from_a_file_and_are_reached_by_ssh(place, monkeypatch):
+    # A program that stands for ssh: it notes the host and runs the command here, with the variable
+    # that sshd sets. Here it is unset, as in a job of cron.
+    monkeypatch.delenv("SHELL", raising=False)
+    (place / "ssh").write_text(
+        '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\n'
+        f'echo "$1" >> {place}/hosts-used\nshift\n[ "$1" != -- ] || shift\nSHELL=/bin/sh exec sh -c "$*"\n')
+    (place / "ssh").chmod(0o755)
+    monkeypatch.setenv("PARALLEL_SSH", str(place / "ssh"))
+    (place / "hosts").write_text("2/first.example\n2/second.example\n")
+    answer = call("campaign", write_study(place, GRID), "--output=out", "--sshloginfile=hosts", "--jobs=2")
+    assert answer.returncode == 0, answer.stderr
+    assert count_runs(place) == 8
+    assert {"first.example", "second.example"} <= set((place / "hosts-used").read_text().split())
+
+
+def test_what_gnu_parallel_says_is_told_when_runs_are_missing(place, monkeypatch):
+    (place / "ssh").write_text("#!/bin/sh\necho no route to host >&2\nexit 255\n")
+    (place / "ssh").chmod(0o755)
+    monkeypatch.setenv("PARALLEL_SSH", str(place / "ssh"))
+    (place / "hosts").write_text("1/first.example\n")
+    answer = call("campaign", write_study(place, ""), "--output=out", "--sshloginfile=hosts", "--jobs=1")
+    assert answer.returncode == 1
+    assert "1 runs were not made; the same command makes them. GNU parallel says: " in answer.stderr
+
+
+def test_quick_replaces_seeds_options_and_lists_of_the_grid(place):
+    text = GRID + "[quick]\nseeds = [7]\noptions.rounds = 1\ngrid.radius = [30]\n"
+    study = write_study(place, text)
+    assert len(call("campaign", study, "--engine=list", "--output=o").stdout.splitlines()) == 8
+    lines = call("campaign", study, "--quick", "--engine=list", "--output=o").stdout.splitlines()
+    words = [line.split()[1:-1] for line in lines]
+    assert words == [["--rounds=1", "--radius=30", f"--algorithm={name}", "--RngRun=7"] for name in "ab"]
+    text = "[grid]\ntask = [{label = 'x', rounds = 9, bits = 2}]\n[quick]\noptions.rounds = 1\n"
+    answer = call("campaign", write_study(place, text), "--quick", "--engine=list", "--output=o")
+    assert answer.stdout.split()[1:4] == ["--rounds=1", "--bits=2", "--RngRun=1"]
 
 
 def test_a_program_without_a_result_line_has_failed(place):
     (place / "program").write_text("#!/bin/sh\necho done\n")
-    answer = call(write_study(place, ""), "--output=out")
+    answer = call("campaign", write_study(place, ""), "--output=out")
     assert answer.returncode == 1
     assert "exit code 0: it printed no result line" in answer.stderr
 
 
 def test_a_table_in_the_grid_sets_several_options_under_one_label(place):
     text = "[grid]\nmechanism = [{label = 'fine', radius = 3, bits = 4}, {label = 'raw', radius = 5}]"
-    assert call(write_study(place, text), "--output=out").returncode == 0
-    assert call("collect", "out").returncode == 0
+    assert call("campaign", write_study(place, text), "--output=out").returncode == 0
+    assert call("campaign", "collect", "out").returncode == 0
     rows = read("out/runs.csv")
     found = [(row["mechanism"], row["radius"], row["bits"]) for row in rows]
     assert found == [("fine", "3", "4"), ("raw", "5", "")]
@@ -196,7 +247,7 @@ def test_a_table_in_the_grid_sets_several_options_under_one_label(place):
 
 def test_several_grids_are_united_without_doubles(place):
     text = "[[grid]]\nradius = [1, 2]\n[[grid]]\nradius = [2, 3]\n"
-    answer = call(write_study(place, text), "--output=out", "--engine=list")
+    answer = call("campaign", write_study(place, text), "--output=out", "--engine=list")
     assert len(answer.stdout.splitlines()) == 3
 
 
@@ -221,10 +272,14 @@ def test_several_grids_are_united_without_doubles(place):
         ("[grid]\nradius = [{bits = 3}]", "grid.radius"),
         ("collect = [3]", "collect"),
         ("output = 1", "output"),
+        ("quick = 1", "quick"),
+        ("quick.title = 'x'", "quick.title"),
+        ("quick.options = 'x'", "quick.options"),
+        ("quick.grid = [1]", "quick.grid"),
     ],
 )
 def test_a_mistake_in_a_study_is_one_sentence_with_file_and_key(place, text, key):
-    answer = call(write_study(place, text), "--output=out")
+    answer = call("campaign", write_study(place, text), "--output=out")
     assert answer.returncode == 1 and answer.stdout == ""
     assert len(answer.stderr.splitlines()) == 1
     assert f"study.toml: the key '{key}' " in answer.stderr
@@ -241,13 +296,14 @@ def test_a_mistake_in_a_study_is_one_sentence_with_file_and_key(place, text, key
         (["study.toml", "--output=out", "--jobs=2x"], "invalid int value"),
         (["study.toml", "--output=out", "--jobs=-1"], "--jobs must be"),
         (["study.toml", "--output=/dev/null/x"], "Cannot write into"),
+        (["study.toml", "--output=out", "--sshloginfile=none"], "There is no file none"),
         (["collect", "none"], "is not a campaign"),
     ],
 )
 def test_a_wrong_command_line_is_one_sentence(place, words, part):
     write_study(place, "")
     (place / "bad.toml").write_text("runs = = 2")
-    answer = call(*words)
+    answer = call("campaign", *words)
     assert answer.returncode == 1 and answer.stdout == ""
     assert len(answer.stderr.splitlines()) == 1
     assert part in answer.stderr
@@ -255,7 +311,7 @@ def test_a_wrong_command_line_is_one_sentence(place, words, part):
 
 def test_a_missing_program_is_one_sentence(place):
     shutil.move(place / "program", place / "elsewhere")
-    answer = call(write_study(place, ""), "--output=out")
+    answer = call("campaign", write_study(place, ""), "--output=out")
     assert answer.returncode == 1
     assert "does not exist" in answer.stderr and len(answer.stderr.splitlines()) == 1
 
@@ -290,12 +346,26 @@ def test_differences_are_paired_by_the_seed():
     assert [row[0] for row in rows] == ["a", "b"] and rows[0][1] == pytest.approx(0.5)
 
 
-def test_the_summary_of_a_campaign_names_groups_and_their_size(place):
-    assert call(write_study(place, GRID), "--output=out").returncode == 0
-    answer = call("summary", "out", "--by=radius")
+def test_a_pair_that_is_not_unique_is_refused():
+    table = pandas.DataFrame({"RngRun": [1, 1, 1], "algorithm": ["a", "b", "b"], "accuracy": [1, 2, 3]})
+    with pytest.raises(Mistake, match="same RngRun"):
+        paired_differences(table, [], "accuracy", "algorithm", "a")
+
+
+def test_the_summary_of_a_campaign_is_a_table_in_three_formats(place):
+    assert call("campaign", write_study(place, GRID), "--output=out").returncode == 0
+    answer = call("campaign", "summary", "out", "--by=radius")
     assert answer.returncode == 0 and answer.stderr == ""
+    half = stats.t.ppf(0.975, 3) * numpy.std([20.1, 20.2, 20.1, 20.2], ddof=1) / 2
     lines = [line.split() for line in answer.stdout.splitlines()]
-    assert lines[0] == ["radius", "test_accuracy", "low", "high", "n"]
-    assert [line[0] for line in lines[1:]] == ["20", "40"]
-    assert [line[4] for line in lines[1:]] == ["4", "4"]
-    assert call("summary", "out", "--by=none").returncode == 1
+    assert lines[0] == ["radius", "test_accuracy", "n"]
+    assert lines[2:] == [["20", "20.2", "+-", f"{half:.1f}", "4"], ["40", "40.2", "+-", f"{half:.1f}", "4"]]
+    words = ["--by=algorithm", "--across=radius", "--against=radius=20", "--digits=2"]
+    answer = call("campaign", "summary", "out", *words, "--format=csv")
+    assert answer.stdout == "algorithm,40 - 20\na,+20.00 +- 0.00 *\nb,+20.00 +- 0.00 *\n"
+    answer = call("campaign", "summary", "out", *words, "--format=rst")
+    rule = "========= ================"
+    assert answer.stdout.splitlines()[::2] == [rule, rule, "b         +20.00 +- 0.00 *"]
+    assert call("campaign", "summary", "out", "--by=none").returncode == 1
+    assert call("campaign", "summary", "out", "--by=radius", "--against=algorithm=a").returncode == 0
+    assert call("campaign", "summary", "out", "--against=algorithm=c").returncode == 1

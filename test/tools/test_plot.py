@@ -1,27 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Tests of tools/plot: what it prints, what it draws, and what it refuses."""
 
-import contextlib
-import importlib.machinery
-import importlib.util
-import io
 import subprocess
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy
 import pytest
+from conftest import TOOLS
+from conftest import call as call_tool
+from federated_tools import plot
 from scipy import stats
-
-TOOLS = Path(__file__).resolve().parents[2] / "tools"
-sys.path.insert(0, str(TOOLS))
-
-from federated_tools import Mistake, plot  # noqa: E402
-
-LOADER = importlib.machinery.SourceFileLoader("plot_command", str(TOOLS / "plot"))
-COMMAND = importlib.util.module_from_spec(importlib.util.spec_from_loader("plot_command", LOADER))
-LOADER.exec_module(COMMAND)
 
 ROUNDS = """round,time_s,train_loss,test_accuracy,lost_fraction
 1,4.5,2,0.1,0.5
@@ -48,14 +36,8 @@ def make_place(tmp_path, monkeypatch):
 
 
 def call(*words):
-    """tools/plot in this process, which has imported matplotlib already."""
-    out, error, code = io.StringIO(), "", 0
-    with contextlib.redirect_stdout(out):
-        try:
-            code = COMMAND.main(list(words))
-        except Mistake as mistake:
-            error, code = f"plot: {mistake}", 1
-    return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=error)
+    """tools/plot in this process."""
+    return call_tool("plot", *words)
 
 
 def test_the_command_itself_draws_and_refuses():
@@ -100,9 +82,10 @@ def test_snr_is_averaged_as_a_ratio_and_loss_over_fragments():
     assert devices.loc[0, "weight"] == pytest.approx(0.6)
 
 
-@pytest.fixture(name="campaign")
-def make_campaign(place):
+@pytest.fixture(name="campaign", scope="module")
+def make_campaign(tmp_path_factory):
     """A campaign of a program that is not ours."""
+    place = tmp_path_factory.mktemp("campaign")
     program = place / "program"
     program.write_text(
         "#!/bin/sh\n"
@@ -112,12 +95,10 @@ def make_campaign(place):
         'echo "result score=$(($radius + $RngRun + 5 * $bonus))"\n'
     )
     program.chmod(0o755)
-    Path("study.toml").write_text(
-        f'program = "{program}"\nruns = 3\n[grid]\nradius = [10, 20]\nbonus = [0, 1]\n'
-    )
-    command = [TOOLS / "campaign", "study.toml", "--output=out"]
-    subprocess.run(command, check=True, timeout=120, stderr=subprocess.DEVNULL)
-    return "--campaign=out"
+    study = place / "study.toml"
+    study.write_text(f'program = "{program}"\nruns = 3\n[grid]\nradius = [10, 20]\nbonus = [0, 1]\n')
+    assert call_tool("campaign", study, f"--output={place}/out").returncode == 0
+    return f"--campaign={place}/out"
 
 
 @pytest.mark.parametrize(
@@ -127,8 +108,9 @@ def make_campaign(place):
         ["--by=bonus", "--x=radius", "--y=score", "--kind=points"],
         ["--by=bonus", "--x=radius", "--y=score", "--kind=heat"],
         ["--by=radius,bonus", "--x=round", "--y=score", "--title=scores", "--size=7x4"],
-        ["--by=radius", "--x=time_s", "--y=score", "--where=bonus=1", "--log"],
+        ["--by=radius", "--x=time_s", "--y=score", "--where=bonus=1", "--log=x"],
         ["--by=radius", "--x=round", "--y=score", "--against=bonus=0"],
+        ["--by=bonus", "--x=radius", "--y=score", "--kind=scatter", "--table=rounds", "--log=xy"],
     ],
 )
 def test_draws_the_campaign_of_any_program(campaign, words):
@@ -139,7 +121,7 @@ def test_draws_the_campaign_of_any_program(campaign, words):
 
 def test_differences_are_paired_by_options_and_seed(campaign):
     assert call(campaign, "--output=c.png", "--y=score").returncode == 0
-    table = plot.read_table("out/rounds.csv", [])
+    table = plot.read_table(f"{campaign.partition('=')[2]}/rounds.csv", [])
     table.attrs["options"] = ["radius", "bonus", "RngRun"]
     differences = plot._subtract(table, "round", "score", "bonus=0")
     assert list(differences[differences["round"] == 2]["score"]) == [5] * 6
@@ -180,6 +162,7 @@ def test_a_mistake_is_one_sentence(words, part):
     "words, part",
     [
         (["--y=none"], "has no column none"),
+        (["--y=score", "--table=links"], "links.csv"),
         (["--y=score", "--where=none=1"], "no column none"),
         (["--y=score", "--where=bonus=7"], "no run has this value"),
         (["--y=score", "--against=bonus=7"], "no run has this value"),
@@ -190,3 +173,50 @@ def test_a_mistake_about_a_campaign_is_one_sentence(campaign, words, part):
     answer = call(campaign, *words)
     assert answer.returncode == 1
     assert len(answer.stderr.splitlines()) == 1 and part in answer.stderr
+
+
+def test_a_legend_never_covers_a_panel(campaign):
+    table = plot.read_table(f"{campaign.partition('=')[2]}/runs.csv", [])
+    names = {label: f"a rather long name of a series, number {label}" for label in range(9)}
+    table = table.merge(plot.pandas.DataFrame({"number": range(9)}), how="cross")
+    table["name"] = table["number"].map(names)
+    panels = [plot.Panel(table, "radius", "score", ["name"], title="scores") for _ in range(3)]
+    with plot.pyplot.rc_context(plot.STYLE):
+        figure = plot.draw_panels(panels, "A title", 2)
+        figure.canvas.draw()
+        legend = figure.legends[0].get_window_extent()
+        assert legend.x0 >= 0 and legend.x1 <= figure.bbox.width
+        assert legend.y1 < figure._suptitle.get_window_extent().y0 + 1
+        for axes in figure.axes[:3]:
+            assert axes.get_tightbbox().y1 < legend.y0
+        plot.pyplot.close(figure)
+
+
+@pytest.mark.parametrize("kind", ["lines", "points", "scatter"])
+def test_names_stand_side_by_side_on_the_axis(campaign, kind):
+    table = plot.read_table(f"{campaign.partition('=')[2]}/runs.csv", [])
+    table["name"] = table["bonus"].map({0: "without", 1: "with"})
+    figure = plot.draw_panels([plot.Panel(table, "name", "score", ["radius"], kind)])
+    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["without", "with"]
+    plot.pyplot.close(figure)
+
+
+def test_colors_follow_the_label_through_all_panels(campaign):
+    table = plot.read_table(f"{campaign.partition('=')[2]}/runs.csv", [])
+    panels = [plot.Panel(table, "radius", "score", ["bonus"]),
+              plot.Panel(table[table["bonus"] == 1], "radius", "score", ["bonus"])]
+    figure = plot.draw_panels(panels, columns=2)
+    assert figure.axes[1].lines[0].get_color() == figure.axes[0].lines[1].get_color() == plot.COLORS[1]
+    plot.pyplot.close(figure)
+
+
+def test_a_panel_says_what_it_does_not_show(campaign):
+    table = plot.read_table(f"{campaign.partition('=')[2]}/runs.csv", [])
+    unknown = table.assign(score=numpy.nan)
+    panels = [plot.Panel(table, "radius", "score", ["bonus"], limits=(0, 20)),
+              plot.Panel(unknown, "radius", "score", ["bonus"], remark="never reached")]
+    figure = plot.draw_panels(panels, columns=2)
+    texts = [[text.get_text() for text in axes.texts] for axes in figure.axes]
+    assert texts[0] == ["0 ends at 2.2e+01\n1 ends at 2.7e+01"]
+    assert "never reached" in texts[1] and not figure.axes[1].get_xticks().size
+    plot.pyplot.close(figure)

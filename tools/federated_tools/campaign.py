@@ -10,7 +10,8 @@ A campaign is a folder:
 
 The key is a hash of the command and of the program's files. A run is complete when its folder has
 been renamed to KEY, which happens once its result line was read: no engine's log is consulted, and
-a job that outlives its driver can only do work that was wanted anyway.
+a job that outlives its driver can only do work that was wanted anyway. A job whose program has been
+built anew since the plan was made refuses to work: its result would stand under a wrong key.
 """
 
 import csv
@@ -31,6 +32,11 @@ from pathlib import Path
 from . import Mistake
 
 PREFIX = "run"  # of the files that a program writes
+ENGINE_LOG = "engine.log"  # what GNU parallel says
+POLL_S = 0.2  # seconds between two looks at an engine
+SHOWN_FAILURES = 3
+REPORT_S = 10  # seconds between two lines of progress in a file
+SQUEUE_TRIES = 60  # until a controller of Slurm that does not answer is given up
 RESULT = re.compile(r"result(?: \S+=\S*)*")
 
 
@@ -67,13 +73,17 @@ def read_json(path):
         raise Mistake(f"{path} is not a file of a campaign.") from None
 
 
-def write_json(path, content):
+def write_text(path, text):
     """Write a file, complete or not at all."""
     scratch = f"{path}.{os.getpid()}"
     with open(scratch, "w", encoding="utf-8") as file:
-        json.dump(content, file, indent=1)
-        file.write("\n")
+        file.write(text)
     os.replace(scratch, path)
+
+
+def write_json(path, content):
+    """Write a file, complete or not at all."""
+    write_text(path, json.dumps(content, indent=1) + "\n")
 
 
 class Campaign:
@@ -154,21 +164,27 @@ class Campaign:
         """The keys of the runs that are not complete."""
         return [key for key in self.plan["jobs"] if not self.is_complete(key)]
 
+    def option_names(self):
+        """The columns of the plan: every option and name of the grid, RngRun last."""
+        names = dict.fromkeys(n for job in self.plan["jobs"].values() for n in job["values"])
+        return [*(name for name in names if name != "RngRun"), "RngRun"]
+
     def run_record(self, key):
         """What is known of a complete run."""
         return read_json(self.runs / key / "run.json")
 
-    def other_versions(self):
-        """How many complete runs of the same commands were made by other builds of the program."""
+    def other_runs(self):
+        """How many complete runs are not in the plan: of its commands by other builds of the program, and
+        of other commands."""
         commands = {tuple(job["command"]) for job in self.plan["jobs"].values()}
-        count = 0
-        for path in self.runs.iterdir() if self.runs.is_dir() else []:
+        builds, others = 0, 0
+        for path in self.runs.iterdir():
             if re.fullmatch(r"[0-9a-f]{12}", path.name) and path.name not in self.plan["jobs"]:
-                record = read_json(path / "run.json")
-                words = record["command"]
+                words = read_json(path / "run.json")["command"]
                 words = words[:-1] if words[-1].startswith("--output=") else words
-                count += tuple(words) in commands
-        return count
+                builds += tuple(words) in commands
+                others += tuple(words) not in commands
+        return builds, others
 
     def run(self, key):
         """Make one run; an engine calls it. Returns whether it is complete."""
@@ -181,7 +197,11 @@ class Campaign:
         scratch.mkdir(parents=True)
         command = self.command(key, scratch / PREFIX)
         start = time.time()
-        code, result = _execute(command, self.plan["folder"], scratch)
+        if fingerprint(command[0]) == self.plan["fingerprint"]:
+            code, result = _execute(command, self.plan["folder"], scratch)
+        else:
+            code, result = 127, {}
+            (scratch / "log").write_text("The program has changed since the campaign was started.\n")
         record = {
             "command": command,
             "version": result.get("version", ""),
@@ -228,8 +248,9 @@ def _execute(command, folder, scratch):
 
 
 def _own_command(campaign, *words):
-    """This tool, called again: the words of a command."""
-    return [str(Path(sys.argv[0]).absolute()), "run", str(campaign.folder), *words]
+    """tools/campaign, called again: the words of a command."""
+    tool = Path(__file__).resolve().parents[1] / "campaign"
+    return [str(tool), "run", str(campaign.folder), *words]
 
 
 def start_parallel(campaign, keys, jobs, sshloginfile):
@@ -240,32 +261,38 @@ def start_parallel(campaign, keys, jobs, sshloginfile):
     if sshloginfile:
         command += ["--sshloginfile", sshloginfile, "--workdir", os.getcwd()]
     command += [" ".join(map(shlex.quote, _own_command(campaign))) + " {}"]
-    engine = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    # Words are quoted for sh; the user's own shell may be another one, or unknown as in a cron job.
+    environment = {**os.environ, "PARALLEL_SHELL": "/bin/sh"}
+    with open(campaign.folder / ENGINE_LOG, "wb") as log:
+        engine = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, start_new_session=True
+        )
     engine.stdin.write("".join(f"{key}\n" for key in keys).encode())
     engine.stdin.close()
     return engine
 
 
 def submit_slurm(campaign, keys, options):
-    """Submit the keys as job arrays below MaxArraySize: the numbers of the jobs."""
+    """Submit the keys as job arrays below MaxArraySize, without those that earlier arrays of this
+    campaign still have: the numbers of all these arrays, and how many runs are new."""
     if not shutil.which("sbatch"):
         raise Mistake("Slurm's sbatch is not installed ('apt-get install slurm-client').")
+    queue = slurm_queue()
+    if queue is None:
+        raise Mistake("Slurm's controller does not answer ('squeue' says why).")
+    (campaign.folder / "slurm").mkdir(exist_ok=True)
+    waiting = [path for path in (campaign.folder / "slurm").glob("*.job") if path.stem in queue]
+    taken = {key for path in waiting for key in path.read_text().split()}
+    keys = [key for key in keys if key not in taken]
     settings = subprocess.run(
         ["scontrol", "show", "config"], capture_output=True, text=True, check=False
     ).stdout
     match = re.search(r"MaxArraySize\s*=\s*(\d+)", settings)
     chunk = max(int(match[1]) - 1, 1) if match else 1000
-    (campaign.folder / "slurm").mkdir(exist_ok=True)
-    numbers = []
+    numbers = [path.stem for path in waiting]
     for begin in range(0, len(keys), chunk):
         part = keys[begin : begin + chunk]
-        name = campaign.folder / "slurm" / f"{int(time.time())}-{begin}"
+        name = campaign.folder / "slurm" / f"{int(time.time())}-{os.getpid()}-{begin}"
         name.with_suffix(".keys").write_text("".join(f"{key}\n" for key in part))
         key = f'"$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {shlex.quote(str(name))}.keys)"'
         own = " ".join(map(shlex.quote, _own_command(campaign)))
@@ -278,21 +305,34 @@ def submit_slurm(campaign, keys, options):
             check=False,
         )
         if answer.returncode != 0:
-            raise Mistake(f"sbatch refused the jobs: {answer.stderr.strip()}")
+            reason = answer.stderr.strip().split("error: ")[-1]
+            raise Mistake(f"sbatch refused the jobs: {reason}.")
         numbers.append(answer.stdout.strip().split(";")[0])
-    return numbers
+        shutil.copy(name.with_suffix(".keys"), campaign.folder / "slurm" / f"{numbers[-1]}.job")
+    return numbers, len(keys)
 
 
-def slurm_is_busy(numbers):
-    """Whether Slurm still has one of the jobs."""
-    answer = subprocess.run(
-        ["squeue", "--noheader", "--jobs", ",".join(numbers)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    # squeue fails once the controller has forgotten all of them.
-    return answer.returncode == 0 and bool(answer.stdout.strip())
+def slurm_queue():
+    """The numbers of this user's job arrays; None where the controller does not answer."""
+    command = ["squeue", "--noheader", "--me", "--format=%F"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    return set(answer.stdout.split()) if answer.returncode == 0 else None
+
+
+def slurm_watch(numbers):
+    """A function that says whether Slurm still has one of the jobs."""
+    silent = 0
+
+    def is_busy():
+        nonlocal silent
+        queue = slurm_queue()
+        silent = silent + 1 if queue is None else 0
+        if silent > SQUEUE_TRIES:
+            raise Mistake("Slurm's controller does not answer any more; its jobs go on, and the same "
+                          "command continues.")
+        return queue is None or not queue.isdisjoint(numbers)
+
+    return is_busy
 
 
 class Progress:
@@ -303,14 +343,15 @@ class Progress:
         self._keys = list(campaign.plan["jobs"])
         self._start = time.monotonic()
         self._first = None
-        self._shown = ""
+        self._said = -math.inf
 
     def show(self, last=False):
         """Count and print, if something changed."""
         names = {path.name for path in self._campaign.runs.iterdir()}
         done = sum(key in names for key in self._keys)
         failed = sum(f"{key}.failed" in names and key not in names for key in self._keys)
-        running = sum(name.count(".") >= 2 for name in names)
+        at_work = {name[:12] for name in names if re.fullmatch(r"[0-9a-f]{12}\..+\.\d+", name)}
+        running = sum(key in at_work and key not in names for key in self._keys)
         self._first = done if self._first is None else self._first
         text = f"{done}/{len(self._keys)} done, {running} running, {failed} failed"
         made = done - self._first
@@ -319,9 +360,9 @@ class Progress:
             text += f", about {_duration(left)} left"
         if sys.stderr.isatty():
             print(f"\r\x1b[K{text}", end="\n" if last else "", file=sys.stderr, flush=True)
-        elif last or text.split(" running")[0] != self._shown:
+        elif last or time.monotonic() > self._said + REPORT_S:
             print(text, file=sys.stderr, flush=True)
-            self._shown = text.split(" running")[0]
+            self._said = time.monotonic()
 
 
 def _duration(seconds):
@@ -336,22 +377,60 @@ def drive(campaign, is_busy, stop):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, interrupt)
+    before = signal.signal(signal.SIGTERM, interrupt)
     try:
         while is_busy():
             progress.show()
-            time.sleep(0.5)
+            time.sleep(POLL_S)
     except KeyboardInterrupt:
         stop()
         progress.show(last=True)
         raise Mistake("Interrupted; the same command continues with the missing runs.") from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
     progress.show(last=True)
 
 
+def make_runs(campaign, engine="parallel", jobs=0, sshloginfile=None, sbatch=(), wait=True):
+    """Make the runs of the plan that are missing. Returns whether all are complete; what is not was
+    reported, or was submitted without waiting for it."""
+    campaign.save_plan()
+    total = len(campaign.plan["jobs"])
+    keys = campaign.open_keys()
+    builds, others = campaign.other_runs()
+    if builds:
+        print(f"{builds} runs were made by another build of the program; they are kept, and made "
+              "again by this one.", file=sys.stderr)
+    if others:
+        print(f"{others} complete runs have other commands than this study; they are kept, and not "
+              "collected.", file=sys.stderr)
+    print(f"{campaign.plan['title']}: {total} runs, {total - len(keys)} complete, "
+          f"{len(keys)} to make", file=sys.stderr)
+    hint = ""
+    if keys and engine == "parallel":
+        process = start_parallel(campaign, keys, jobs, sshloginfile)
+        drive(campaign, lambda: process.poll() is None,
+              lambda: os.killpg(process.pid, signal.SIGTERM))
+        lines = (campaign.folder / ENGINE_LOG).read_text(errors="replace").splitlines()
+        hint = f" GNU parallel says: {lines[-1]}" if lines else ""
+    elif keys:
+        numbers, count = submit_slurm(campaign, keys, list(sbatch))
+        print(f"{count} runs submitted to Slurm, {len(keys) - count} were there already: "
+              f"{' '.join(numbers)}", file=sys.stderr)
+        if not wait:
+            return False
+        drive(campaign, slurm_watch(numbers), lambda: None)
+    failed = report_failures(campaign)
+    missing = len(campaign.open_keys()) - failed
+    if missing > 0:
+        print(f"{missing} runs were not made; the same command makes them.{hint}", file=sys.stderr)
+    return not failed and missing <= 0
+
+
 def report_failures(campaign):
-    """Print the failed runs with the end of their logs: how many."""
+    """Print the first failed runs with the end of their logs: how many failed."""
     failed = [key for key in campaign.plan["jobs"] if campaign.has_failed(key)]
-    for key in failed:
+    for key in failed[:SHOWN_FAILURES]:
         folder = campaign.runs / f"{key}.failed"
         record = read_json(folder / "run.json")
         lines = (folder / "log").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -359,6 +438,9 @@ def report_failures(campaign):
         print(f"run {key} failed with exit code {record['exit_code']}: {reason}", file=sys.stderr)
         print(f"    {shlex.join(record['command'])}", file=sys.stderr)
         print(f"    log: {folder / 'log'}", file=sys.stderr)
+        print(f"    again: {shlex.join([*_own_command(campaign), key])}", file=sys.stderr)
+    if len(failed) > SHOWN_FAILURES:
+        print(f"and {len(failed) - SHOWN_FAILURES} more: {campaign.runs}/*.failed/log", file=sys.stderr)
     return len(failed)
 
 

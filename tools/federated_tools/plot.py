@@ -2,6 +2,7 @@
 """Pictures of runs and campaigns, with means and 95 % bands over seeds."""
 
 import os
+from dataclasses import dataclass, field
 
 import matplotlib
 
@@ -10,13 +11,16 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as pyplot  # noqa: E402
 import numpy  # noqa: E402
 import pandas  # noqa: E402
+from matplotlib.ticker import MaxNLocator  # noqa: E402
 
 from . import Mistake  # noqa: E402
-from .statistics import mean_interval  # noqa: E402
+from .statistics import as_text, groups, mean_interval  # noqa: E402
+from .tables import PERCENT  # noqa: E402
 
 # The colors of Okabe and Ito, which color-blind people can tell apart, the light yellow last.
 COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#f0e442"]
 MARKS = ["o", "s", "^", "D", "v", "P", "X", "*"]
+LINES = ["-", "--", ":", "-."]  # the next one when all colors are in use
 NAMES = {
     "round": "round",
     "time_s": "simulated time (s)",
@@ -26,8 +30,10 @@ NAMES = {
     "mean_snr_db": "mean SNR (dB)",
     "bit_budget": "bit budget B (bits a coordinate)",
     "distance_m": "distance to the center (m)",
+    "epsilon": "epsilon of a coordinate",
+    "radius": "radius of the cell (m)",
+    "joined": "devices that joined",
 }
-PERCENT = {"test_accuracy", "lost_fraction"}
 FORMATS = (".png", ".svg", ".pdf")
 STYLE = {
     "font.size": 8,
@@ -84,35 +90,41 @@ def bands(table, x, y):
         if not known.empty:
             at = float(known[x].mean()) if x == "time_s" else value
             rows.append((at, *mean_interval(scaled(known, y))))
-    return pandas.DataFrame(rows, columns=["x", "mean", "low", "high"])
+    table = pandas.DataFrame(rows, columns=["x", "mean", "low", "high"])
+    return table.astype({"mean": float, "low": float, "high": float})
+
+
+def line_style(index):
+    """Color, mark and line of a series."""
+    return {"color": COLORS[index % len(COLORS)], "marker": MARKS[index % len(MARKS)],
+            "linestyle": LINES[index // len(COLORS) % len(LINES)]}
 
 
 def draw_band(axes, table, index, label, points=False):
     """A line with its band, or points with bars."""
-    color, mark = COLORS[index % len(COLORS)], MARKS[index % len(MARKS)]
     if points:
         bars = [table["mean"] - table["low"], table["high"] - table["mean"]]
-        bars = numpy.nan_to_num(numpy.array(bars))
-        axes.errorbar(table["x"], table["mean"], bars, fmt=mark, color=color, label=label, capsize=2)
+        axes.errorbar(table["x"], table["mean"], numpy.nan_to_num(numpy.array(bars)), label=label,
+                      capsize=2, linewidth=0.8, elinewidth=0.8, **line_style(index))
         return
-    axes.plot(table["x"], table["mean"], marker=mark, color=color, label=label)
-    axes.fill_between(
-        table["x"].astype(float), table["low"], table["high"], color=color, alpha=0.18, linewidth=0
-    )
+    axes.plot(table["x"], table["mean"], label=label, **line_style(index))
+    axes.fill_between(table["x"].astype(float), table["low"], table["high"],
+                      color=COLORS[index % len(COLORS)], alpha=0.18, linewidth=0)
 
 
-def save(figure, path):
-    """Write a picture, complete or not at all."""
-    scratch = f"{path[:-4]}.{os.getpid()}{path[-4:]}"
+def save(figure, paths):
+    """Write a picture to each of the paths, complete or not at all."""
     metadata = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-    try:
-        figure.savefig(scratch, metadata=metadata[path[-4:]])
-        os.replace(scratch, path)
-    except OSError as error:
-        raise Mistake(f"Cannot write {path}: {error.strerror}.") from None
-    finally:
-        if os.path.exists(scratch):
-            os.remove(scratch)
+    for path in paths:
+        scratch = f"{path[:-4]}.{os.getpid()}{path[-4:]}"
+        try:
+            figure.savefig(scratch, metadata=metadata[path[-4:]])
+            os.replace(scratch, path)
+        except OSError as error:
+            raise Mistake(f"Cannot write {path}: {error.strerror}.") from None
+        finally:
+            if os.path.exists(scratch):
+                os.remove(scratch)
     pyplot.close(figure)
 
 
@@ -220,12 +232,21 @@ def _draw_devices(axes, runs, column, title, label, bits):
     axes.set_xlim(left=0)
 
 
+def _legend_columns(labels, width):
+    """The largest number of columns of a legend that fits into a width in inches."""
+    for count in range(len(labels), 1, -1):
+        columns = numpy.array_split([len(label) for label in labels], count)
+        if sum(0.5 + 0.058 * max(column) for column in columns) < width:
+            return count
+    return 1
+
+
 def draw_overview(runs, title):
     """Accuracy against the round and against time; SNR, loss and weight against the distance."""
     bits = sorted({value for run in runs if not run.devices.empty for value in run.devices["bits"]})
-    handles, labels = [], []
-    entries = len(runs) + len(bits)
-    legend = 0.2 * -(-entries // 4) + (0.25 if title else 0.05)
+    names = [run.label for run in runs] + [f"{value:g}-bit device" for value in bits]
+    per_row = _legend_columns(names, 7.2)
+    legend = 0.125 * -(-len(names) // per_row) + (0.3 if title else 0.1)
     height = (5.0 if bits else 2.6) + legend
     figure = pyplot.figure(figsize=(7.2, height))
     parts = figure.add_gridspec(2 if bits else 1, 6, left=0.08, right=0.985, wspace=2.2, hspace=0.45,
@@ -237,12 +258,12 @@ def draw_overview(runs, title):
             draw_band(axes, bands(run.rounds, x, "test_accuracy"), number, run.label)
         axes.set(title=name, xlabel=NAMES[x], ylabel=NAMES["test_accuracy"], ylim=(0, 100))
         axes.set_xlim(left=0)
-    handles, labels = axes.get_legend_handles_labels()
-    for place, value in enumerate(bits):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    handles, _ = axes.get_legend_handles_labels()
+    for place in range(len(bits)):
         color = "#555555" if len(runs) > 1 else COLORS[place % len(COLORS)]
         handles.append(pyplot.Line2D([], [], linestyle="", marker=MARKS[place % len(MARKS)],
                                      color=color, fillstyle="none" if place % 2 else "full"))
-        labels.append(f"{value:g}-bit device")
     if bits:
         rows = (("snr_db", "SNR of each device", "mean SNR (dB)"),
                 ("lost", "Loss of each device", "lost fragments (%)"),
@@ -250,8 +271,8 @@ def draw_overview(runs, title):
         for place, (column, name, label) in enumerate(rows):
             axes = figure.add_subplot(parts[1, 2 * place : 2 * place + 2])
             _draw_devices(axes, runs, column, name, label, bits)
-    figure.legend(handles, labels, loc="upper center", ncol=min(entries, 4), fontsize=7,
-                  bbox_to_anchor=(0.5, 1 - (0.2 if title else 0) / height))
+    figure.legend(handles, names, loc="upper center", ncol=per_row, fontsize=7, labelspacing=0.25,
+                  borderaxespad=0.1, bbox_to_anchor=(0.5, 1 - (0.25 if title else 0.03) / height))
     if title:
         figure.suptitle(title, y=1 - 0.05 / height, va="top", fontsize=9)
     return figure
@@ -260,36 +281,66 @@ def draw_overview(runs, title):
 # Campaigns
 
 
+@dataclass
+class Mark:
+    """A stated value: a line across, or a star at a place, in the color of a series if that is named."""
+
+    label: str
+    y: float
+    x: float | None = None
+    series: str | None = None
+
+
+@dataclass
+class Panel:
+    """One coordinate system: which columns of a table are drawn, and how."""
+
+    table: pandas.DataFrame
+    x: str
+    y: str
+    by: list = field(default_factory=list)  # columns that make the series
+    kind: str = "lines"  # lines with bands, points with bars, scatter (every row), or heat
+    band: tuple = ()  # columns with the low and the high end, instead of an interval over runs
+    against: str = ""  # COLUMN=VALUE: differences to these runs
+    marks: list = field(default_factory=list)
+    title: str = ""
+    names: tuple = ("", "")  # of the axes
+    log: str = ""  # logarithmic axes: x, y or xy
+    limits: tuple | None = None  # of y
+    remark: str = "unknown"  # stands where nothing can be drawn
+
+    def axis_names(self):
+        """What the axes are called."""
+        name = NAMES.get(self.y, self.y)
+        if self.against:
+            name = f"difference of {name}".replace("(%)", "(points)")
+        return self.names[0] or NAMES.get(self.x, self.x), self.names[1] or name
+
+
 def select(table, conditions):
     """The rows that meet conditions COLUMN=VALUE."""
     for condition in conditions:
         column, _, value = condition.partition("=")
         if column not in table:
             raise Mistake(f"--where={condition}: the tables have no column {column}.")
-        texts = table[column].map(lambda item: f"{item:g}" if isinstance(item, float) else str(item))
-        table = table[texts == value]
+        table = table[table[column].map(as_text) == value]
         if table.empty:
             raise Mistake(f"--where={condition}: no run has this value.")
     return table
 
 
-def _labels(table, by):
-    if not by:
-        return [("", table)]
-    parts = table.groupby(by if len(by) > 1 else by[0], sort=False)
-    return [
-        (", ".join(f"{item}" for item in (key if isinstance(key, tuple) else (key,))), part)
-        for key, part in parts
-    ]
+def series_of(table, by):
+    """The parts of a table with equal values in some columns, each with its label."""
+    return [(", ".join(map(as_text, key)), part) for key, part in groups(table, by)]
 
 
 def _subtract(table, x, y, against):
     """The rows of all runs but the reference, with differences to it, paired by RngRun."""
     column, _, base = against.partition("=")
-    if column not in table or base not in set(table[column].astype(str)):
+    if column not in table or base not in set(table[column].map(as_text)):
         raise Mistake(f"--against={against}: no run has this value.")
     place = ["round"] if x == "time_s" else [x]
-    is_base = table[column].astype(str) == base
+    is_base = table[column].map(as_text) == base
     # Everything that the study varied pairs the runs, not only the seed.
     varied = [name for name in table.attrs["options"] if name in table and name != column]
     keys = list(dict.fromkeys([*varied, *place]))
@@ -299,61 +350,171 @@ def _subtract(table, x, y, against):
     return merged
 
 
-def draw_campaign(table, options):
-    """One panel of a campaign's table."""
-    x, y, by = options.x, options.y, options.by
-    if options.against:
-        table = _subtract(table, x, y, options.against)
-    width, height = options.size
-    parts = _labels(table, by)
-    legend = 0.18 * -(-len(parts) // 3) if by and options.kind != "heat" else 0
-    height += legend
-    figure, axes = pyplot.subplots(figsize=(width, height))
-    figure.subplots_adjust(left=0.6 / width, right=1 - 0.12 / width, bottom=0.45 / height,
-                           top=1 - (legend + (0.3 if options.title else 0.12)) / height)
-    name = NAMES.get(y, y)
-    if options.kind == "heat":
-        _draw_heat(axes, table, x, by[0], y)
+def _draw_panel(axes, panel, order):
+    """Draw one panel; `order` has the labels of all panels, which give the colors."""
+    if panel.kind == "heat":
+        _draw_heat(axes, panel.table, panel.x, panel.by[0], panel.y)
     else:
-        for number, (label, part) in enumerate(parts):
-            draw_band(axes, bands(part, x, y), number, label, points=options.kind == "points")
-        for number, mark in enumerate(options.marks):
-            label, _, value = mark.rpartition("=")
-            axes.axhline(value_of(mark, value), color="#777777", linestyle=(0, (4 - number % 3, 2)))
-            axes.annotate(label, (1, value_of(mark, value)), xycoords=("axes fraction", "data"),
-                          ha="right", va="bottom", fontsize=6, color="#555555")
-        axes.set(xlabel=NAMES.get(x, x), ylabel=f"difference of {name}" if options.against else name)
-        if options.log:
-            axes.set_xscale("log")
-        if options.against:
+        if panel.table[panel.x].dtype == object:  # names stand side by side
+            names = list(dict.fromkeys(panel.table[panel.x]))
+            panel.table = panel.table.assign(**{panel.x: panel.table[panel.x].map(names.index)})
+            axes.set_xticks(range(len(names)), names)
+        _draw_series(axes, panel, order)
+        _draw_marks(axes, panel.marks, order)
+        if panel.against:
             axes.axhline(0, color="#777777", linewidth=0.8)
-        if by:
-            figure.legend(*axes.get_legend_handles_labels(), loc="upper center", fontsize=7,
-                          ncol=min(len(parts), 3),
-                          bbox_to_anchor=(0.5, 1 - (0.2 if options.title else 0) / height))
-    if options.title:
-        figure.suptitle(options.title, y=1 - 0.05 / height, va="top", fontsize=9)
+        if "x" in panel.log:
+            axes.set_xscale("log")
+        if "y" in panel.log:
+            axes.set_yscale("log")
+        if panel.x == "round":
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        places = sorted(set(panel.table[panel.x].dropna())) if panel.kind == "points" else []
+        if "x" in panel.log and 0 < len(places) <= 8:
+            axes.set_xticks(places, [as_text(place) for place in places])
+            axes.minorticks_off()
+        axes.set_ylim(panel.limits)
+    x_name, y_name = panel.axis_names()
+    axes.set(xlabel=x_name, title=panel.title)
+    if panel.kind != "heat":
+        axes.set_ylabel(y_name)
+
+
+def _draw_series(axes, panel, order):
+    drawn = False
+    beyond = []
+    for label, part in series_of(panel.table, panel.by):
+        index = order.index(label)
+        if panel.kind == "scatter":
+            axes.scatter(part[panel.x], scaled(part, panel.y), s=9, alpha=0.6, linewidths=0,
+                         color=COLORS[index % len(COLORS)], marker=MARKS[index % len(MARKS)])
+            drawn = drawn or part[panel.y].notna().any()
+            continue
+        if panel.band:
+            table = part[[panel.x, panel.y, *panel.band]].sort_values(panel.x)
+            table.columns = ["x", "mean", "low", "high"]
+        else:
+            table = bands(part, panel.x, panel.y)
+        if panel.limits:  # a band around a mean that is not shown would cover the others
+            table.loc[table["mean"] > panel.limits[1], ["low", "high"]] = numpy.nan
+        if panel.kind == "points":
+            shift = (index - (len(order) - 1) / 2) * 0.012
+            low, high = panel.table[panel.x].min(), panel.table[panel.x].max()
+            step = shift * (high - low)
+            table["x"] = table["x"] * (1 + shift) if "x" in panel.log else table["x"] + step
+        draw_band(axes, table, index, label, points=panel.kind == "points")
+        drawn = drawn or not table.empty
+        if panel.limits and not table.empty and table["mean"].iloc[-1] > panel.limits[1]:
+            beyond.append(f"{label} ends at {table['mean'].iloc[-1]:.1e}")
+    axes.text(0.97, 0.97, "\n".join(beyond), ha="right", va="top", fontsize=6, color="#555555",
+              transform=axes.transAxes)
+    if not drawn:
+        axes.text(0.5, 0.5, panel.remark, ha="center", color="#777777", transform=axes.transAxes)
+        axes.set(xticks=[], yticks=[])
+
+
+def _draw_marks(axes, marks, order):
+    for number, mark in enumerate(marks):
+        if mark.x is None:
+            axes.axhline(mark.y, color="#777777", linestyle=(0, (4 - number % 3, 2)))
+            axes.annotate(mark.label, (1, mark.y), xycoords=("axes fraction", "data"), ha="right",
+                          va="bottom", fontsize=6, color="#555555")
+        else:
+            color = COLORS[order.index(mark.series) % len(COLORS)] if mark.series else "white"
+            axes.plot(mark.x, mark.y, marker="*", markersize=9, color=color, linestyle="",
+                      markeredgecolor="black", markeredgewidth=0.6, zorder=5)
+
+
+def _legend_entries(panels, order):
+    handles = []
+    lines = {} if any(panel.kind != "scatter" for panel in panels) else {"linestyle": ""}
+    for index, label in enumerate(order):
+        handles.append(pyplot.Line2D([], [], label=label, **{**line_style(index), **lines}))
+    stars = dict.fromkeys(m.label for panel in panels for m in panel.marks if m.x is not None)
+    handles += [pyplot.Line2D([], [], color="white", marker="*", markersize=8, linestyle="",
+                              markeredgecolor="black", label=label) for label in stars]
+    return [handle for handle in handles if handle.get_label()]
+
+
+def draw_panels(panels, title="", columns=1, size=(3.5, 2.4)):
+    """A picture of panels of one size in inches, row by row below one legend."""
+    for panel in panels:
+        if panel.against:
+            panel.table = _subtract(panel.table, panel.x, panel.y, panel.against)
+    order = list(dict.fromkeys(
+        label for panel in panels if panel.kind != "heat"
+        for label, _ in series_of(panel.table, panel.by)))
+    handles = _legend_entries(panels, order)
+    width, rows = size[0] * columns, -(-len(panels) // columns)
+    per_row = _legend_columns([handle.get_label() for handle in handles], width)
+    head = 0.125 * -(-len(handles) // per_row) + (0.08 if handles else 0) + (0.22 if title else 0)
+    height = size[1] * rows + head
+    figure, grid = pyplot.subplots(rows, columns, figsize=(width, height), squeeze=False)
+    above = 0.2 if any(panel.title for panel in panels) else 0.1
+    figure.subplots_adjust(
+        left=0.62 / width, right=1 - 0.1 / width, bottom=0.42 / height,
+        top=1 - (head + above) / height, wspace=0.66 / max(size[0] - 0.66, 0.3),
+        hspace=(0.46 + above) / max(size[1] - 0.46 - above, 0.3))
+    if any(panel.kind == "heat" for panel in panels):  # names of rows, and the label of the colors
+        longest = max(len(as_text(name)) for panel in panels for name in panel.table[panel.by[0]])
+        figure.subplots_adjust(left=(0.4 + 0.06 * longest) / width, right=1 - 0.6 / width)
+    for place in grid.flat[len(panels):]:
+        place.axis("off")
+    for axes, panel in zip(grid.flat, panels):
+        _draw_panel(axes, panel, order)
+    if handles:
+        figure.legend(handles=handles, loc="upper center", ncol=per_row, fontsize=7,
+                      handlelength=1.8, borderaxespad=0.1, columnspacing=1.2, labelspacing=0.25,
+                      bbox_to_anchor=(0.5, 1 - (0.24 if title else 0.03) / height))
+    if title:
+        figure.suptitle(title, y=1 - 0.05 / height, va="top", fontsize=9)
     return figure
 
 
-def value_of(mark, text):
-    """The number of a mark LABEL=NUMBER."""
+def draw_sheets(sheets, title, columns, sides=()):
+    """Contact sheets of images, pairs of a name and an array of one size, beside each other; `sides` names
+    the rows of images of the sheets in the first column."""
+    rows, width, left = -(-len(sheets) // columns), 7.2, 0.55 if sides else 0.1
+    side = (width - left) / columns
+    tall = (side - 0.1) * sheets[0][1].shape[0] / sheets[0][1].shape[1]
+    top = 0.3 if title else 0.05
+    height = rows * (tall + 0.24) + top + 0.05
+    figure = pyplot.figure(figsize=(width, height))
+    for place, (name, image) in enumerate(sheets):
+        row, column = divmod(place, columns)
+        below = height - top - (row + 1) * (tall + 0.24)
+        axes = figure.add_axes([(left + column * side) / width, below / height,
+                                (side - 0.1) / width, tall / height])
+        axes.imshow(image, cmap="gray", interpolation="nearest", aspect="auto")
+        axes.set_title(name, fontsize=7, pad=2)
+        axes.axis("off")
+        for number, text in enumerate(sides if column == 0 else ()):
+            axes.text(-0.03, 1 - (number + 0.5) / len(sides), text, ha="right", va="center", fontsize=7,
+                      transform=axes.transAxes)
+    if title:
+        figure.suptitle(title, y=1 - 0.05 / height, va="top", fontsize=9)
+    return figure
+
+
+def read_mark(text):
+    """The mark LABEL=NUMBER."""
+    label, _, value = text.rpartition("=")
     try:
-        return float(text)
+        return Mark(label, float(value))
     except ValueError:
-        raise Mistake(f"--mark={mark} does not end with a number, as in LABEL=70.") from None
+        raise Mistake(f"--mark={text} does not end with a number, as in LABEL=70.") from None
 
 
 def _draw_heat(axes, table, x, row, y):
     grid = table.assign(value=scaled(table, y)).pivot_table(index=row, columns=x, values="value")
     picture = axes.pcolormesh(grid.to_numpy(), cmap="cividis", edgecolors="white", linewidth=0.5)
-    axes.figure.colorbar(picture, label=NAMES.get(y, y))
-    axes.set_xticks(numpy.arange(grid.shape[1]) + 0.5, [f"{item}" for item in grid.columns])
-    axes.set_yticks(numpy.arange(grid.shape[0]) + 0.5, [f"{item}" for item in grid.index])
+    axes.figure.colorbar(picture, ax=axes, label=NAMES.get(y, y))
+    axes.set_xticks(numpy.arange(grid.shape[1]) + 0.5, [as_text(item) for item in grid.columns])
+    axes.set_yticks(numpy.arange(grid.shape[0]) + 0.5, [as_text(item) for item in grid.index])
     middle = (numpy.nanmin(grid.to_numpy()) + numpy.nanmax(grid.to_numpy())) / 2
     for (i, j), value in numpy.ndenumerate(grid.to_numpy()):
         if not numpy.isnan(value):
             axes.text(j + 0.5, i + 0.5, f"{value:.3g}", ha="center", va="center", fontsize=6,
                       color="white" if value < middle else "black")
     axes.grid(False)
-    axes.set(xlabel=NAMES.get(x, x), ylabel=NAMES.get(row, row))
+    axes.set_ylabel(NAMES.get(row, row))

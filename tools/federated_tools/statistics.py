@@ -4,6 +4,13 @@
 import numpy
 from scipy import stats
 
+from . import Mistake
+
+
+def as_text(value):
+    """A value of a table as a study has it."""
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
 
 def mean_interval(values, confidence=0.95):
     """The mean and its Student interval: (mean, low, high). Unknown values (NaN) are left out; the
@@ -22,33 +29,42 @@ def mean_interval(values, confidence=0.95):
     return mean, float(low), float(high)
 
 
-def _groups(table, by):
+def groups(table, by):
     """The parts of a table with equal values in some columns: pairs of these values and the part."""
     if not by:
         return [((), table)]
-    groups = table.groupby(by if len(by) > 1 else by[0], dropna=False, sort=False)
-    return [(key if isinstance(key, tuple) else (key,), group) for key, group in groups]
+    parts = table.groupby(by if len(by) > 1 else by[0], dropna=False, sort=False)
+    return [(key if len(by) > 1 else (key,), part) for key, part in parts]
 
 
 def summarize(table, by, of):
     """Mean, interval and number of values of a column, a row for each group of runs."""
     rows = []
-    for key, group in _groups(table, by):
+    for key, group in groups(table, by):
         mean, low, high = mean_interval(group[of])
         rows.append([*key, mean, low, high, int(group[of].notna().sum())])
     return [*by, of, "low", "high", "n"], rows
 
 
+def _by_seed(group, of):
+    """A column by RngRun, which must name one run."""
+    if group["RngRun"].duplicated().any():
+        raise Mistake("Several runs of a group have the same RngRun; name what else differs.")
+    return group.set_index("RngRun")[of]
+
+
 def paired_differences(table, by, of, column, base):
     """Like summarize, of the differences to the runs whose `column` has the value `base`: runs are
-    paired by RngRun within each group."""
+    paired by RngRun within each group, which must hold one run for each value and seed. A group
+    without such runs is left out."""
     rows = []
-    for key, group in _groups(table, by):
-        reference = group[group[column].astype(str) == base].set_index("RngRun")[of]
-        for value, others in group.groupby(column, dropna=False, sort=False):
-            if str(value) == base:
-                continue
-            differences = (others.set_index("RngRun")[of] - reference).dropna()
+    for key, group in groups(table, by):
+        parts = {as_text(value): part for value, part in group.groupby(column, sort=False)}
+        if base not in parts:
+            continue
+        reference = _by_seed(parts.pop(base), of)
+        for value, part in parts.items():
+            differences = (_by_seed(part, of) - reference).dropna()
             mean, low, high = mean_interval(differences)
             rows.append([*key, f"{value} - {base}", mean, low, high, differences.size])
     return [*by, column, of, "low", "high", "n"], rows

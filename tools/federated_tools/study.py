@@ -15,6 +15,11 @@
 
 An entry of a list in the grid may be a table: it sets several options, and its `label` is the value
 of the column. `[[grid]]`, several times, makes the union of several grids.
+
+    [quick]                                    # a look at the study: --quick replaces these keys
+    runs = 1
+    options.rounds = 1                         # in [options] and in tables of the grid
+    grid.radius = [20]                         # in every grid that has the name
 """
 
 import itertools
@@ -24,7 +29,8 @@ from pathlib import Path
 
 from . import Mistake
 
-KEYS = {"program", "runs", "seeds", "options", "grid", "collect", "output", "title"}
+KEYS = {"program", "runs", "seeds", "options", "grid", "collect", "output", "title", "quick"}
+QUICK_KEYS = {"runs", "seeds", "options", "grid"}
 MAX_RUNS = 1_000_000
 
 
@@ -46,7 +52,7 @@ def _text(value):
 class Study:
     """A study file, read and checked."""
 
-    def __init__(self, path):
+    def __init__(self, path, quick=False):
         self.path = Path(path)
         try:
             with open(self.path, "rb") as file:
@@ -58,6 +64,8 @@ class Study:
         unknown = sorted(set(self._data) - KEYS)
         if unknown:
             self._fail(unknown[0], f"is unknown; there are {', '.join(sorted(KEYS))}")
+        self._quick_options = {}  # replace those of tables in the grid
+        self._read_quick(quick)
         self.program = self._get("program", str, None)
         if not self.program:
             self._fail("program", "is missing: the path of the program to run")
@@ -78,6 +86,30 @@ class Study:
         if key in self._data and type(value) is not kind:
             self._fail(key, f"must be a {kind.__name__}, not {value!r}")
         return value
+
+    def _read_quick(self, quick):
+        changes = self._get("quick", dict, {})
+        for key, value in changes.items():
+            if key not in QUICK_KEYS:
+                self._fail(f"quick.{key}", f"is unknown; there are {', '.join(sorted(QUICK_KEYS))}")
+            if key in ("options", "grid") and not isinstance(value, dict):
+                self._fail(f"quick.{key}", "must be a table")
+        if not quick:
+            return
+        grids = self._data.get("grid", {})
+        grids = [grid for grid in (grids if isinstance(grids, list) else [grids]) if type(grid) is dict]
+        for name, entries in changes.get("grid", {}).items():
+            if not any(name in grid for grid in grids):
+                self._fail(f"quick.grid.{name}", "has no counterpart in the grid")
+            for grid in grids:
+                grid |= {name: entries} if name in grid else {}
+        if "options" in changes:
+            self._quick_options = changes["options"]
+            self._data["options"] = {**self._get("options", dict, {}), **changes["options"]}
+        if "runs" in changes or "seeds" in changes:
+            self._data.pop("runs", None)
+            self._data.pop("seeds", None)
+            self._data |= {key: changes[key] for key in ("runs", "seeds") if key in changes}
 
     def _read_seeds(self):
         if "runs" in self._data and "seeds" in self._data:
@@ -113,7 +145,8 @@ class Study:
         axis = []
         for entry in entries:
             if isinstance(entry, dict):
-                options = {key: value for key, value in entry.items() if key != "label"}
+                options = {key: self._quick_options.get(key, value)
+                           for key, value in entry.items() if key != "label"}
                 if not isinstance(entry.get("label"), str) or not options:
                     self._fail(f"grid.{name}", "has a table without a label, or without options")
                 for key, value in options.items():

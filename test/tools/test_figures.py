@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Tests of tools/figures: the studies of the repository, and tables from runs whose values are known."""
+
+import re
+from types import SimpleNamespace
+
+import numpy
+import pandas
+import pytest
+from conftest import TOOLS, call
+from federated_tools import figures, plot, tables
+from federated_tools.study import Study
+from scipy import stats
+
+ROOT = TOOLS.parent
+STUDIES = sorted((ROOT / "studies").glob("*.toml"))
+
+
+class FakeSource:
+    """Tables that were made by hand."""
+
+    def __init__(self, **tables_by_name):
+        self.tables = tables_by_name
+
+    @staticmethod
+    def title(text):
+        """A title with a note."""
+        return text + " - QUICK"
+
+    def table(self, name="runs"):
+        """A copy of a table."""
+        return self.tables[name].copy()
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_every_study_is_right_and_quick_is_not_larger(path):
+    study, quick = Study(path), Study(path, quick=True)
+    assert len(quick.jobs) <= len(study.jobs)
+    source = ROOT / "examples" / f"{study.program.split('/')[-1]}.cc"
+    assert study.program.startswith("build/examples/") and source.exists()
+
+
+def test_every_figure_has_a_study_and_a_name_of_its_own():
+    names = [figure.name for figure in figures.FIGURES]
+    assert len(set(names)) == len(names)
+    for figure in figures.FIGURES:
+        assert (ROOT / "studies" / f"{figure.study}.toml").exists()
+        assert figure.draw or figure.rows
+
+
+def test_every_figure_of_the_documentation_is_made():
+    names = {figure.name for figure in figures.FIGURES if figure.draw}
+    for page in (ROOT / "doc").glob("*.rst"):
+        shown = re.findall(r"figure:: figures/([\w-]+)", page.read_text(encoding="utf-8"))
+        assert set(shown) <= names | {"report"}, page  # a screenshot of tools/report
+
+
+def test_an_unknown_figure_is_one_sentence():
+    answer = call("figures", "fig9")
+    assert answer.returncode == 1 and answer.stderr.startswith("figures: There is no figure fig9, only fig2a")
+    assert call("figures", "--formats=jpg").returncode == 1
+    assert call("figures", "--jobs=-1").returncode == 1
+
+
+def make_paper():
+    """Runs of the paper: FWO gains 5, 6 and 7 points, CSO nothing."""
+    rows = [
+        {"profile": profile, "sigma2": sigma2, "epsilon": epsilon, "algorithm": algorithm, "RngRun": run,
+         "test_accuracy": 0.7 + 0.01 * run + gain * (0.04 + 0.01 * run), "train_loss": 1.0, "round": t}
+        for profile in ("fitted", "sound") for sigma2 in (0.125, 0.0125) for epsilon in (1e-6, 2e-6)
+        for algorithm, gain in (("alg1", 0), ("fwo", 1), ("fwo-cso", 1), ("laplacesq", -1))
+        for run in (1, 2, 3) for t in (1, 2)
+    ]
+    table = pandas.DataFrame(rows)
+    return FakeSource(runs=table[table["round"] == 2].drop(columns="round"), rounds=table)
+
+
+def test_the_table_of_the_paper_has_stated_and_measured_accuracy():
+    head, lines = figures.list_accuracies(make_paper())
+    assert head == ["sigma2", "algorithm", "paper", "fitted", "sound"]
+    half = stats.t.ppf(0.975, 2) * 1 / numpy.sqrt(3)
+    assert lines[0] == ["0.125", "alg1", "70", f"72.0 +- {half:.1f}", f"72.0 +- {half:.1f}"]
+    assert lines[4][:3] == ["0.0125", "alg1", "about 90"] and lines[7][2] == ""
+
+
+def test_gains_are_paired_by_the_seed():
+    head, lines = figures.list_gains(make_paper())
+    assert head == ["difference", "profile", "sigma2", "points", "positive"]
+    interval = stats.ttest_1samp([5, 6, 7], 0).confidence_interval(0.95)
+    wanted = f"+6.0 +- {(interval.high - interval.low) / 2:.1f} *"
+    assert lines[0] == ["fwo - alg1", "fitted", "0.125", wanted, "3 of 3"]
+    assert lines[4] == ["fwo-cso - fwo", "fitted", "0.125", "+0.0 +- 0.0", "0 of 3"]
+
+
+@pytest.mark.parametrize("draw", [figures.draw_losses, figures.draw_accuracies])
+def test_figures_of_the_paper_have_three_panels_for_each_profile(draw):
+    picture = draw(make_paper())
+    assert picture._suptitle.get_text().endswith("last one - QUICK")
+    titles = [axes.get_title() for axes in picture.axes]
+    assert [title[:9] for title in titles] == ["a) fitted", "b) fitted", "c) fitted",
+                                               "a) sound,", "b) sound,", "c) sound,"]
+    stars = [line for line in picture.axes[0].lines if line.get_marker() == "*"]
+    wanted = [70, 75, 80, 41] if draw is figures.draw_accuracies else []
+    assert [star.get_ydata()[0] for star in stars] == wanted
+    plot.pyplot.close(picture)
+
+
+def make_distance():
+    """Runs of 3 rounds; at 40 m one run does not reach 80 %."""
+    runs, rounds = [], []
+    for radius in (20, 40):
+        for algorithm in figures.PROPOSED:
+            for run in (1, 2):
+                key = f"{radius}-{algorithm}-{run}"
+                point = {"loss-policy": "renormalize", "radius": radius, "algorithm": algorithm,
+                         "RngRun": run, "run": key}
+                last = 0.85 if radius == 20 or run == 1 else 0.7
+                runs.append({**point, "test_accuracy": last, "train_loss": 1, "time_s": 9.5,
+                             "lost_fraction": 0.25, "mean_snr_db": 5, "bit_budget": 5})
+                rounds += [
+                    {**point, "round": 1, "time_s": 4.5, "test_accuracy": 0.1, "bit_budget": 99,
+                     "granted_bits": 30, "delivered_bits": 12, "joined": 40, "mean_snr_db": 10},
+                    {**point, "round": 2, "time_s": 8.5, "test_accuracy": last, "bit_budget": 30 + run,
+                     "granted_bits": 10, "delivered_bits": 8, "joined": 30, "mean_snr_db": 20},
+                    {**point, "round": 3, "time_s": 9.5, "mean_snr_db": numpy.nan},
+                ]
+    return FakeSource(runs=pandas.DataFrame(runs), rounds=pandas.DataFrame(rounds))
+
+
+def test_rounds_give_time_to_80_percent_missing_bits_snr_and_budget():
+    table = figures.distance_table(make_distance()).set_index("run")
+    row = table.loc["20-alg1-2"]
+    assert row["time_to_80_s"] == 8.5 and row["joined"] == 35 and row["bit_budget"] == 32
+    assert row["missing_fraction"] == pytest.approx(0.5)
+    assert row["mean_snr_db"] == pytest.approx(17.403627)
+    # Drawn where every run reached it.
+    assert row["drawn_time_s"] == 8.5 and table.loc["40-alg1-1", "time_to_80_s"] == 8.5
+    assert numpy.isnan(table.loc["40-alg1-1", "drawn_time_s"])
+
+
+def test_the_tables_of_the_distance_say_how_many_runs_reached_80_percent():
+    head, lines = figures.list_distance_links(make_distance())
+    assert [line[head.index("80 % alg1, s")] for line in lines] == ["8.5 +- 0.0", "8.5 (1/2)"]
+    head, lines = figures.list_distance(make_distance())
+    assert head[2:] == ["alg1", "fwo", "fwo-cso", "fwo - alg1", "fwo-cso - alg1"]
+    assert lines[0] == ["renormalize", "20"] + ["85.0 +- 0.0"] * 3 + ["+0.00 +- 0.00"] * 2
+    picture = figures.draw_distance(make_distance())
+    assert len(picture.axes) == 9
+    plot.pyplot.close(picture)
+
+
+def test_a_rise_of_accuracy_with_the_radius_is_told():
+    source = make_distance()
+    _, lines = figures.list_distance_rises(source)
+    assert lines == [["pairs in all", "", "3", "", ""]]
+    runs = source.tables["runs"]
+    better = (runs["radius"] == 40) & (runs["algorithm"] == "fwo")
+    runs.loc[better, "test_accuracy"] = [0.93, 0.95]
+    _, lines = figures.list_distance_rises(source)
+    assert lines[0] == ["renormalize", "fwo", "20 to 40", "+9.0", "9.0"]
+
+
+def test_the_way_of_an_attack_is_a_table_of_medians_and_quartiles():
+    rows = [{"attack": "dlg", "update": name, "ssim_0": 0, "ssim_20": value / 10, "ssim_40": 0.5, "ssim": 1}
+            for name in figures.WAY for value in range(5)]
+    head, lines = figures.list_way(FakeSource(table=pandas.DataFrame(rows)))
+    assert head[1:4] == ["iteration 0", "20", "40"]
+    assert lines[0] == [figures.WAY[0], "0.00 (0.00 to 0.00)", "0.20 (0.10 to 0.30)", "0.50 (0.50 to 0.50)",
+                        "1.00 (1.00 to 1.00)", "5"]
+
+
+def test_rows_of_a_contact_sheet_are_those_of_the_first_net(tmp_path):
+    # 2 nets with 5 rows of images of 4 pixels, a line of one pixel between them; gray tells the row.
+    sheet = numpy.repeat(numpy.arange(51).reshape(-1, 1) // 5 / 20, 41, axis=1)
+    plot.pyplot.imsave(tmp_path / "run.png", sheet, cmap="gray", vmin=0, vmax=1)
+    runs = pandas.DataFrame([{"update": "u", "attack": "dlg", "nets": 2, "run": "key"}])
+    source = SimpleNamespace(table=lambda: runs, prefix=lambda key: tmp_path / "run")
+    image = figures._sheet(source, "u", "dlg", (0, 4), 5, 8)
+    assert image.shape[:2] == (11, 41)
+    assert image[2, 2, 0] == pytest.approx(0, abs=0.01) and image[7, 2, 0] == pytest.approx(0.2, abs=0.01)
+
+
+def test_empty_cells_survive_in_restructured_text():
+    text = tables.to_rst(["a", "b"], [["1", ""], ["22", "x"]])
+    assert text == "== ==\na  b\n== ==\n1  \\\n22 x\n== ==\n"
