@@ -5,3 +5,4 @@ project = "federated"
 root_doc = "index"
 extensions = ["sphinx.ext.mathjax"]
 html_theme = "alabaster"
+exclude_patterns = ["tables"]  # parts of pages
