@@ -33,7 +33,8 @@ ExplainState(ParticipantState state, const Time& deadline)
     switch (state)
     {
     case PARTICIPANT_UNREACHABLE:
-        text << "their grants were not acknowledged: is there a route from the center to them?";
+        text << "their grants were not acknowledged: are they in range, and is there a route from "
+                "the center to them?";
         break;
     case PARTICIPANT_NO_MODEL:
         text
@@ -154,12 +155,12 @@ bool
 IsMistake(const RunFacts& facts)
 {
     const bool hasLearned = facts.ended > facts.skipped;
-    const uint64_t failed = std::accumulate(facts.states.begin(), facts.states.end(), uint64_t{0});
-    const bool isLost = facts.joined > 0 && facts.received == 0 && failed > 0 &&
+    // One message that a link lost is enough: what else a participant did not answer (its state is
+    // silent then) may have been lost as well.
+    const bool isLost = facts.joined > 0 && facts.received == 0 && !DropsUpdates(facts) &&
                         facts.states[PARTICIPANT_LOST] + facts.states[PARTICIPANT_UNREACHABLE] +
-                                facts.states[PARTICIPANT_NO_MODEL] ==
-                            failed &&
-                        !DropsUpdates(facts);
+                                facts.states[PARTICIPANT_NO_MODEL] >
+                            0;
     return !hasLearned && !isLost;
 }
 

@@ -52,7 +52,7 @@ std::vector<std::string> FindWarnings(const RunFacts& facts);
  * @ingroup federated
  * @param facts What a run came to.
  * @return whether it taught nothing, and not because of the channel: no round was fused although
- * updates arrived, or none was ever sent. Updates that were all lost on their way are a result.
+ * updates arrived, or none was ever sent. Messages that were lost on their way are a result.
  */
 bool IsMistake(const RunFacts& facts);
 

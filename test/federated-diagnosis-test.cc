@@ -112,7 +112,7 @@ TEST(FederatedDiagnosis, ExplainsRoundsThatWereSkipped)
         {PARTICIPANT_NOT_FINITE, "is LearningRate too large", true},
         {PARTICIPANT_DECLINED, "PrivacyBudget is spent", true},
         {PARTICIPANT_LEFT, "they left", true},
-        {PARTICIPANT_UNREACHABLE, "is there a route from the center to them", false},
+        {PARTICIPANT_UNREACHABLE, "are they in range, and is there a route from the center", false},
         {PARTICIPANT_NO_MODEL, "is DownlinkRate above what the link carries", false},
         {PARTICIPANT_LOST, "no fragment was received", false},
     };
@@ -125,6 +125,13 @@ TEST(FederatedDiagnosis, ExplainsRoundsThatWereSkipped)
     facts.selected = 0;
     facts.states.fill(0);
     ExpectOne(facts, "No device was selected: does the bit budget carry one update?", true);
+}
+
+TEST(FederatedDiagnosis, OneLinkThatLostMessagesMakesSilenceAResult)
+{
+    RunFacts facts = MakeLostRun(PARTICIPANT_SILENT);
+    facts.states[PARTICIPANT_UNREACHABLE] = 1;
+    EXPECT_FALSE(IsMistake(facts));
 }
 
 TEST(FederatedDiagnosis, TellsUpdatesThatWereDroppedFromThoseThatWereLost)
