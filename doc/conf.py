@@ -1,8 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Sphinx configuration of `make docs`. Inside ns-3 the model library has its own."""
 
+import re
+from pathlib import Path
+
+_version = Path(__file__).parents[1] / "model" / "base" / "federated-version.h"
+
 project = "federated"
+release = re.search(r'FEDERATED_VERSION "(.*)"', _version.read_text()).group(1)
 root_doc = "index"
 extensions = ["sphinx.ext.mathjax"]
 html_theme = "alabaster"
+html_theme_options = {"page_width": "1200px", "fixed_sidebar": True}
+html_sidebars = {"**": ["about.html", "navigation.html", "searchbox.html"]}
+html_static_path = ["static"]
+html_css_files = ["tables.css"]
 exclude_patterns = ["tables"]  # parts of pages
