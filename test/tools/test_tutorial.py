@@ -153,3 +153,20 @@ def test_code_of_the_readme_is_part_of_a_script_that_is_compiled(block):
     wanted = textwrap.dedent(block).strip()
     texts = [re.sub(r"(?m)^ {4}", "", source.read_text(encoding="ascii")) for source in sources]
     assert any(wanted in text for text in texts), f"no script has\n{wanted}"
+
+
+def test_all_examples_are_listed_for_the_test_script_of_ns3():
+    source = (ROOT / "test" / "examples-to-run.py").read_text(encoding="ascii")
+    listed = eval(re.search(r"^cpp_examples = (\[.*?\])", source, re.M | re.S).group(1))  # as test.py
+    lists = (ROOT / "cmake" / "sources.cmake").read_text(encoding="ascii")
+    built = re.findall(r"^set\(federated_(?:\w+_)?examples$(.*?)^\)", lists, re.M | re.S)
+    assert {words.split()[0] for words, _, _ in listed} == set(" ".join(built).split())
+
+
+def test_one_version_is_named_everywhere():
+    header = (ROOT / "model" / "base" / "federated-version.h").read_text(encoding="ascii")
+    version = re.search(r'FEDERATED_VERSION "(.*)"', header).group(1)
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="ascii")
+    changes = (ROOT / "CHANGES.md").read_text(encoding="ascii")
+    assert re.search(r"^## (\S+)", changes, re.M).group(1) == version
+    assert set(re.findall(r"^   result version=(\S+)", PAGE, re.M)) == {version}
