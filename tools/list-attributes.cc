@@ -217,7 +217,7 @@ ListClass(std::ostream& out, const TypeId& type)
 {
     if (type.GetAttributeN() > 0)
     {
-        BeginTable(out, "20 24 20 36", {"attribute", "values", "initial value", "meaning"});
+        BeginTable(out, "15 20 22 43", {"attribute", "values", "initial value", "meaning"});
         for (std::size_t i = 0; i < type.GetAttributeN(); ++i)
         {
             const auto attribute = type.GetAttribute(i);
