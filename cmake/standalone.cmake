@@ -79,19 +79,37 @@ function(export_package name)
   )
 endfunction()
 
-# Each scratch/NAME.cc is a script of the user's own: build/scratch/NAME, with all modules of ns-3.
-function(build_scratch name)
-  add_custom_target(scratch)
-  file(GLOB scripts CONFIGURE_DEPENDS scratch/*.cc)
+# Each FOLDER/NAME.cc is a script with all modules of ns-3: build/KIND/NAME, all of them the target
+# KIND. The scripts of users are in scratch, those of the documentation in doc/tutorial.
+function(build_scripts name kind folder)
+  add_custom_target(${kind})
+  file(GLOB scripts CONFIGURE_DEPENDS ${folder}/*.cc)
   foreach(script ${scripts})
     get_filename_component(program ${script} NAME_WE)
-    add_executable(scratch-${program} ${script})
-    target_link_libraries(scratch-${program} PRIVATE ${name} ${ns3_targets})
+    add_executable(${kind}-${program} ${script})
+    target_link_libraries(${kind}-${program} PRIVATE ${name} ${ns3_targets})
     set_target_properties(
-      scratch-${program} PROPERTIES OUTPUT_NAME ${program}
-                                    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/scratch
+      ${kind}-${program} PROPERTIES OUTPUT_NAME ${program}
+                                    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${kind}
     )
-    add_dependencies(scratch scratch-${program})
+    add_dependencies(${kind} ${kind}-${program})
+  endforeach()
+endfunction()
+
+# What the documentation says is built, run and compared with the library.
+function(check_documents name)
+  build_scripts(${name} tutorial doc/tutorial)
+  add_executable(list-attributes tools/list-attributes.cc)
+  target_link_libraries(list-attributes PRIVATE ${name})
+  add_test(
+    NAME attributes-of-the-documentation
+    COMMAND list-attributes --check ${CMAKE_CURRENT_SOURCE_DIR}/doc/tables/attributes.rst
+  )
+  foreach(page tutorial capture)
+    add_test(NAME documented-${page} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test/tools/documents
+                                             test_${page}.py ${CMAKE_BINARY_DIR}
+    )
+    set_tests_properties(documented-${page} PROPERTIES SKIP_RETURN_CODE 77)
   endforeach()
 endfunction()
 
@@ -129,7 +147,7 @@ function(build_lib)
   endif()
 
   export_package(${LIB_LIBNAME})
-  build_scratch(${LIB_LIBNAME})
+  build_scripts(${LIB_LIBNAME} scratch scratch)
 
   if(LIB_TEST_SOURCES)
     # The tests twice: as a GoogleTest program (ctest), and behind ns-3's test-runner.
@@ -176,6 +194,9 @@ function(build_lib)
                 $<TARGET_FILE:federated-csma> ${CMAKE_CURRENT_SOURCE_DIR}/data/mnist
       )
       set_tests_properties(decoder-of-protected-captures PROPERTIES SKIP_RETURN_CODE 77)
+    endif()
+    if(TARGET federated-csma AND TARGET federated-wifi AND TARGET federated-lte)
+      check_documents(${LIB_LIBNAME})
     endif()
     add_test(NAME campaigns COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test/tools/run)
     add_test(NAME report-in-a-browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tools/test-report)

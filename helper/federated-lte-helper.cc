@@ -16,11 +16,15 @@
 #include "ns3/ipv4.h"
 #include "ns3/lte-enb-net-device.h"
 #include "ns3/lte-enb-rrc.h"
+#include "ns3/lte-spectrum-value-helper.h"
 #include "ns3/lte-ue-net-device.h"
 #include "ns3/node.h"
 #include "ns3/point-to-point-helper.h"
+#include "ns3/propagation-loss-model.h"
+#include "ns3/spectrum-channel.h"
 #include "ns3/uinteger.h"
 
+#include <cmath>
 #include <map>
 
 namespace ns3
@@ -29,7 +33,31 @@ namespace ns3
 namespace
 {
 
-constexpr double REFERENCE_LOSS = 38.9; // of free space at 1 m and 2.1 GHz, in dB
+constexpr double REFERENCE_LOSS = 38.9; // in dB, until the carriers are known
+
+/**
+ * Set the loss at 1 m to that of free space at a carrier, unless a user set another one.
+ * @param model A path loss model; only that of a log-distance path loss is changed.
+ * @param earfcn Number of the carrier.
+ */
+void
+SetReferenceLoss(const Ptr<PropagationLossModel>& model, uint32_t earfcn)
+{
+    const auto logDistance = DynamicCast<LogDistancePropagationLossModel>(model);
+    if (!logDistance)
+    {
+        return;
+    }
+    DoubleValue loss;
+    logDistance->GetAttribute("ReferenceLoss", loss);
+    if (loss.Get() == REFERENCE_LOSS)
+    {
+        constexpr double SPEED_OF_LIGHT = 299792458; // in m/s
+        const double hertz = LteSpectrumValueHelper::GetCarrierFrequency(earfcn);
+        logDistance->SetAttribute("ReferenceLoss",
+                                  DoubleValue(20 * std::log10(4 * M_PI * hertz / SPEED_OF_LIGHT)));
+    }
+}
 
 /**
  * @param type Name of a class.
@@ -128,6 +156,11 @@ FederatedLteHelper::Install(const NodeContainer& devices)
     m_lte->SetEnbDeviceAttribute("UlBandwidth", UintegerValue(m_resourceBlocks));
     m_enbDevice = m_lte->InstallEnbDevice(NodeContainer(m_enb)).Get(0);
     m_ueDevices = m_lte->InstallUeDevice(devices);
+    const auto enb = DynamicCast<LteEnbNetDevice>(m_enbDevice);
+    SetReferenceLoss(m_lte->GetDownlinkSpectrumChannel()->GetPropagationLossModel(),
+                     enb->GetDlEarfcn());
+    SetReferenceLoss(m_lte->GetUplinkSpectrumChannel()->GetPropagationLossModel(),
+                     enb->GetUlEarfcn());
     if (!IsChanged("ns3::LteEnbRrc", "SrsPeriodicity"))
     {
         // Each device needs its own offset; a device that reconnects may hold two for some time.
@@ -136,9 +169,7 @@ FederatedLteHelper::Install(const NodeContainer& devices)
         {
             period = legal > 2 * devices.GetN() ? legal : period;
         }
-        DynamicCast<LteEnbNetDevice>(m_enbDevice)
-            ->GetRrc()
-            ->SetAttribute("SrsPeriodicity", UintegerValue(period));
+        enb->GetRrc()->SetAttribute("SrsPeriodicity", UintegerValue(period));
     }
 
     // The wire

@@ -111,15 +111,16 @@ Eavesdropper::GetTypeId()
                           MakeUintegerAccessor(&Eavesdropper::m_maxDevices),
                           MakeUintegerChecker<uint32_t>(1))
             .AddTraceSource("RoundOverheard",
-                            "A round is over: what was captured of a device.",
+                            "A round is over: a CaptureRecord for each device that was observed.",
                             MakeTraceSourceAccessor(&Eavesdropper::m_roundTrace),
                             "ns3::Eavesdropper::RoundOverheardTracedCallback")
-            .AddTraceSource("Unread",
-                            "A frame was decoded by the radio, but could not be read.",
-                            MakeTraceSourceAccessor(&Eavesdropper::m_unreadTrace),
-                            "ns3::Eavesdropper::UnreadTracedCallback")
+            .AddTraceSource(
+                "Unread",
+                "A frame was decoded by the radio, but could not be read: reason and size.",
+                MakeTraceSourceAccessor(&Eavesdropper::m_unreadTrace),
+                "ns3::Eavesdropper::UnreadTracedCallback")
             .AddTraceSource("Drop",
-                            "A message was read, but not used.",
+                            "A message was read, but not used: reason and size.",
                             MakeTraceSourceAccessor(&Eavesdropper::m_dropTrace),
                             "ns3::Eavesdropper::DropTracedCallback");
     return tid;

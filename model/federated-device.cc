@@ -90,8 +90,8 @@ FederatedDevice::GetTypeId()
                           MakeAddressAccessor(&FederatedDevice::m_uplinkGroup),
                           MakeAddressChecker())
             .AddAttribute("Enrolled",
-                          "Whether the device is enrolled at the center (FusionCenter::Enroll) and "
-                          "does not join (UDP, with Local).",
+                          "Whether the device was enrolled at the center in advance "
+                          "(FusionCenter::Enroll) and does not join (UDP, with Local).",
                           BooleanValue(false),
                           MakeBooleanAccessor(&FederatedDevice::m_enrolled),
                           MakeBooleanChecker())
@@ -107,7 +107,8 @@ FederatedDevice::GetTypeId()
                           MakeTypeIdAccessor(&FederatedDevice::m_protocol),
                           MakeTypeIdChecker())
             .AddAttribute("FragmentSize",
-                          "Bytes of a message including our header: the payload of UDP.",
+                          "Size of the largest message in bytes, our header included: the payload "
+                          "of a UDP datagram.",
                           UintegerValue(1400),
                           MakeUintegerAccessor(&FederatedDevice::m_fragmentSize),
                           MakeUintegerChecker<uint32_t>(MessageStream::MIN_FRAGMENT,
@@ -123,23 +124,25 @@ FederatedDevice::GetTypeId()
                           PointerValue(),
                           MakePointerAccessor(&FederatedDevice::m_task),
                           MakeStrategyChecker<LearningTask>())
-            .AddAttribute("Quantizer",
-                          "Encodes the payload of an update.",
-                          StringValue("ns3::DpStochasticQuantizer"),
-                          MakePointerAccessor(&FederatedDevice::m_quantizer),
-                          MakeStrategyChecker<Quantizer>())
+            .AddAttribute(
+                "Quantizer",
+                "Encodes the coordinates of an update; the center must have the same one.",
+                StringValue("ns3::DpStochasticQuantizer"),
+                MakePointerAccessor(&FederatedDevice::m_quantizer),
+                MakeStrategyChecker<Quantizer>())
             .AddAttribute("IntervalRule",
-                          "Chooses the interval or intervals of the quantizer.",
+                          "Chooses the interval that an update is quantized on; values outside are "
+                          "clamped to it.",
                           StringValue("ns3::FixedInterval"),
                           MakePointerAccessor(&FederatedDevice::m_interval),
                           MakeStrategyChecker<IntervalRule>())
             .AddAttribute("ClipNorm",
-                          "The norm of an update that is clipped.",
+                          "The norm that is limited to ClipBound, by scaling the whole update.",
                           EnumValue(CLIP_L1),
                           compat::MakeEnumAccessor<ClipNorm>(&FederatedDevice::m_clipNorm),
                           MakeEnumChecker(CLIP_NONE, "none", CLIP_L1, "l1", CLIP_L2, "l2"))
             .AddAttribute("ClipBound",
-                          "C, the largest norm of an update.",
+                          "C, the largest norm of an update; a longer one is scaled to it.",
                           DoubleValue(100),
                           MakeDoubleAccessor(&FederatedDevice::m_clipBound),
                           MakeDoubleChecker<double>(1e-30))
@@ -149,7 +152,7 @@ FederatedDevice::GetTypeId()
                           MakeUintegerAccessor(&FederatedDevice::m_steps),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("BatchSize",
-                          "Samples of a step.",
+                          "Samples of a step, drawn without replacement from those of the device.",
                           UintegerValue(10),
                           MakeUintegerAccessor(&FederatedDevice::m_batchSize),
                           MakeUintegerChecker<uint32_t>(1))
@@ -198,7 +201,7 @@ FederatedDevice::GetTypeId()
                 MakeEnumChecker(
                     EPSILON_BASIC, "basic", EPSILON_ZCDP, "zcdp", EPSILON_SAME_CELL, "same-cell"))
             .AddAttribute("PrivacyDelta",
-                          "delta of the epsilon that is not pure.",
+                          "delta of the epsilon by zero-concentrated differential privacy.",
                           DoubleValue(1e-5),
                           MakeDoubleAccessor(&FederatedDevice::SetPrivacyDelta,
                                              &FederatedDevice::GetPrivacyDelta),
@@ -245,46 +248,48 @@ FederatedDevice::GetTypeId()
                           MakePointerAccessor(&FederatedDevice::m_tampering),
                           MakeStrategyChecker<MessageTampering>())
             .AddTraceSource("Joined",
-                            "The center has acknowledged that the device joined.",
+                            "The center has acknowledged that the device joined: the device.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_joinedTrace),
                             "ns3::FederatedDevice::JoinedTracedCallback")
             .AddTraceSource("ModelReceived",
-                            "The model is complete, or training begins with an incomplete one.",
+                            "The model is complete, or training begins with an incomplete one: "
+                            "round, device, and whether it is complete.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_modelReceivedTrace),
                             "ns3::FederatedDevice::ModelReceivedTracedCallback")
             .AddTraceSource("TrainingStarted",
-                            "Training has begun.",
+                            "Training has begun: a TrainingPlan.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_trainingStartedTrace),
                             "ns3::FederatedDevice::TrainingStartedTracedCallback")
-            .AddTraceSource(
-                "TrainingCanceled",
-                "Training was canceled: the device leaves or stops, or a new round began.",
-                MakeTraceSourceAccessor(&FederatedDevice::m_trainingCanceledTrace),
-                "ns3::FederatedDevice::TrainingCanceledTracedCallback")
+            .AddTraceSource("TrainingCanceled",
+                            "Training was canceled, because the device leaves or stops, or a new "
+                            "round began: round and device.",
+                            MakeTraceSourceAccessor(&FederatedDevice::m_trainingCanceledTrace),
+                            "ns3::FederatedDevice::TrainingCanceledTracedCallback")
             .AddTraceSource("TrainingDone",
-                            "Training has ended.",
+                            "Training has ended: a TrainingRecord.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_trainingDoneTrace),
                             "ns3::FederatedDevice::TrainingDoneTracedCallback")
             .AddTraceSource("UpdateSent",
-                            "The last fragment of an update was sent, or sending ended early: "
-                            "deadline, broken connection, or the device stopped.",
+                            "The last fragment of an update was sent, or sending ended early "
+                            "(deadline, broken connection, device stopped): a SentRecord.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_updateSentTrace),
                             "ns3::FederatedDevice::UpdateSentTracedCallback")
             .AddTraceSource("PrivacySpent",
-                            "The first fragment of an update is about to be sent: the ledger has "
-                            "a new entry.",
+                            "The first fragment of an update is about to be sent, and the ledger "
+                            "has a new entry: device and ledger.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_spentTrace),
                             "ns3::FederatedDevice::PrivacySpentTracedCallback")
-            .AddTraceSource("Declined",
-                            "A grant was declined, because the privacy budget is spent.",
-                            MakeTraceSourceAccessor(&FederatedDevice::m_declinedTrace),
-                            "ns3::FederatedDevice::DeclinedTracedCallback")
+            .AddTraceSource(
+                "Declined",
+                "A grant was declined, because the privacy budget is spent: round and device.",
+                MakeTraceSourceAccessor(&FederatedDevice::m_declinedTrace),
+                "ns3::FederatedDevice::DeclinedTracedCallback")
             .AddTraceSource("Tx",
-                            "A message was sent.",
+                            "A message was sent: the packet that the socket was given.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_txTrace),
                             "ns3::Packet::TracedCallback")
             .AddTraceSource("Drop",
-                            "A received message was dropped.",
+                            "A received message was dropped: reason, sender and size.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_dropTrace),
                             "ns3::DropTracedCallback");
     return tid;

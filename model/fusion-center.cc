@@ -52,7 +52,8 @@ FusionCenter::GetTypeId()
             .AddConstructor<FusionCenter>()
             .AddAttribute(
                 "Local",
-                "Address and port to listen on; with several addresses, the one that is Remote.",
+                "Address and port to listen on; at a node with several addresses, the one that "
+                "devices have as Remote.",
                 AddressValue(InetSocketAddress(Ipv4Address::GetAny(), FederatedPort::CENTER)),
                 MakeAddressAccessor(&FusionCenter::m_local),
                 MakeAddressChecker())
@@ -62,7 +63,8 @@ FusionCenter::GetTypeId()
                           MakeTypeIdAccessor(&FusionCenter::m_protocol),
                           MakeTypeIdChecker())
             .AddAttribute("FragmentSize",
-                          "Bytes of a message including our header: the payload of UDP.",
+                          "Size of the largest message in bytes, our header included: the payload "
+                          "of a UDP datagram.",
                           UintegerValue(1400),
                           MakeUintegerAccessor(&FusionCenter::m_fragmentSize),
                           MakeUintegerChecker<uint32_t>(MessageStream::MIN_FRAGMENT,
@@ -145,30 +147,31 @@ FusionCenter::GetTypeId()
                           StringValue("ns3::FixedBitBudget"),
                           MakePointerAccessor(&FusionCenter::m_budget),
                           MakeStrategyChecker<BitBudget>())
-            .AddAttribute("LinkNoise",
-                          "Noise that the links add to the coordinates of an update.",
-                          StringValue("ns3::NoLinkNoise"),
-                          MakePointerAccessor(&FusionCenter::m_noise),
-                          MakeStrategyChecker<LinkNoise>())
+            .AddAttribute(
+                "LinkNoise",
+                "Gives the variance of the noise that a link adds to the coordinates of an update.",
+                StringValue("ns3::NoLinkNoise"),
+                MakePointerAccessor(&FusionCenter::m_noise),
+                MakeStrategyChecker<LinkNoise>())
             .AddAttribute("Probe",
                           "Measures each link at the receiving radio; may be null.",
                           PointerValue(),
                           MakePointerAccessor(&FusionCenter::m_probe),
                           MakeStrategyChecker<LinkProbe>())
-            .AddAttribute(
-                "LossPolicy",
-                "What happens to coordinates that were not received: the devices that delivered "
-                "them share the weight, they count as zero, or the device is dropped.",
-                EnumValue(LOSS_RENORMALIZE),
-                compat::MakeEnumAccessor<LossPolicy>(&FusionCenter::m_lossPolicy),
-                MakeEnumChecker(LOSS_RENORMALIZE,
-                                "renormalize",
-                                LOSS_ZERO,
-                                "zero",
-                                LOSS_DROP,
-                                "drop",
-                                LOSS_RENORMALIZE,
-                                "renormalise"))
+            .AddAttribute("LossPolicy",
+                          "What happens to coordinates of an update that were not received: the "
+                          "devices that delivered them share the weight (renormalize), they count "
+                          "as zero, or the whole update is dropped.",
+                          EnumValue(LOSS_RENORMALIZE),
+                          compat::MakeEnumAccessor<LossPolicy>(&FusionCenter::m_lossPolicy),
+                          MakeEnumChecker(LOSS_RENORMALIZE,
+                                          "renormalize",
+                                          LOSS_ZERO,
+                                          "zero",
+                                          LOSS_DROP,
+                                          "drop",
+                                          LOSS_RENORMALIZE,
+                                          "renormalise"))
             .AddAttribute("GroupBits",
                           "Resolution b of each group, in order, separated by commas.",
                           StringValue("2,4"),
@@ -204,27 +207,32 @@ FusionCenter::GetTypeId()
                 compat::MakeEnumAccessor<DownlinkMode>(&FusionCenter::m_downlink),
                 MakeEnumChecker(UNICAST, "unicast", MULTICAST, "multicast", GROUP, "group"))
             .AddAttribute("MulticastGroup",
-                          "Address and port of Downlink=multicast, or of group (may be broadcast).",
+                          "Address and port that models (Downlink=multicast) or all messages "
+                          "(group) are sent to; group may be a broadcast address.",
                           AddressValue(),
                           MakeAddressAccessor(&FusionCenter::m_multicast),
                           MakeAddressChecker())
             .AddAttribute("DownlinkRate",
-                          "Pace at which the model is sent (UDP), counting the payload of UDP.",
+                          "Pace at which the fragments of the model are sent (UDP), counting the "
+                          "payload of UDP; keep it below what the link carries.",
                           DataRateValue(DataRate("10Mbps")),
                           MakeDataRateAccessor(&FusionCenter::m_downlinkRate),
                           MakeDataRateChecker())
             .AddAttribute("UplinkRate",
-                          "Rate at which a device spreads its update over its slot.",
+                          "Rate at which a device sends its update in its slot, and from which the "
+                          "length of slots follows unless they are measured.",
                           DataRateValue(DataRate("10Mbps")),
                           MakeDataRateAccessor(&FusionCenter::m_uplinkRate),
                           MakeDataRateChecker())
             .AddAttribute("GrantSpacing",
-                          "Time from one grant to the next, and to the model: for acknowledgments.",
+                          "Time from one grant to the next, and from the last grant to the model, "
+                          "which leaves room for acknowledgments.",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&FusionCenter::m_grantSpacing),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("RepairTime",
-                          "Time before the first slot that is planned for repairs of the model.",
+                          "Time that is planned between the end of the model and the first slot, "
+                          "for repairs of the model.",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&FusionCenter::m_repairTime),
                           MakeTimeChecker(Time(0)))
@@ -291,11 +299,12 @@ FusionCenter::GetTypeId()
                 UintegerValue(0),
                 MakeUintegerAccessor(&FusionCenter::m_expected),
                 MakeUintegerChecker<uint32_t>())
-            .AddAttribute("MaxDevices",
-                          "Device identifiers must be less; a JOIN of another device is dropped.",
-                          UintegerValue(65536),
-                          MakeUintegerAccessor(&FusionCenter::m_maxDevices),
-                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute(
+                "MaxDevices",
+                "Identifiers of devices are below this number; a JOIN with another one is dropped.",
+                UintegerValue(65536),
+                MakeUintegerAccessor(&FusionCenter::m_maxDevices),
+                MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("MaxDevicesPerAddress",
                           "Identifiers that devices of one IP address can take, besides those "
                           "that BindDevice reserved; a JOIN with one more is dropped.",
@@ -303,7 +312,8 @@ FusionCenter::GetTypeId()
                           MakeUintegerAccessor(&FusionCenter::m_maxPerAddress),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("MaxSamples",
-                          "Limit of the samples that a device reports; 0: all of the split.",
+                          "Largest number of samples that a device is believed to have; 0: that of "
+                          "the whole training set.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&FusionCenter::m_maxSamples),
                           MakeUintegerChecker<uint32_t>())
@@ -322,15 +332,16 @@ FusionCenter::GetTypeId()
                           UintegerValue(10),
                           MakeUintegerAccessor(&FusionCenter::m_controlRetries),
                           MakeUintegerChecker<uint32_t>())
-            .AddAttribute(
-                "SilentRounds",
-                "A device that did not answer in so many rounds in a row is selected only "
-                "now and then, until a message of it is received; 0: like the others.",
-                UintegerValue(0),
-                MakeUintegerAccessor(&FusionCenter::m_silentRounds),
-                MakeUintegerChecker<uint32_t>())
+            .AddAttribute("SilentRounds",
+                          "A device that did not answer in so many rounds in a row then pauses for "
+                          "SilentPause rounds each time, until a message of it is received; 0: it "
+                          "is selected like the others.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&FusionCenter::m_silentRounds),
+                          MakeUintegerChecker<uint32_t>())
             .AddAttribute("SilentPause",
-                          "Rounds in which it is then not selected, unless no other is left.",
+                          "Rounds in which a silent device (SilentRounds) is not selected, unless "
+                          "no other device is left.",
                           UintegerValue(10),
                           MakeUintegerAccessor(&FusionCenter::m_silentPause),
                           MakeUintegerChecker<uint32_t>())
@@ -350,35 +361,37 @@ FusionCenter::GetTypeId()
                           MakeUintegerAccessor(&FusionCenter::m_trainSamples),
                           MakeUintegerChecker<uint32_t>())
             .AddTraceSource("RoundStart",
-                            "A round begins.",
+                            "A round begins: its number, and the selected devices.",
                             MakeTraceSourceAccessor(&FusionCenter::m_roundStartTrace),
                             "ns3::FusionCenter::RoundStartTracedCallback")
             .AddTraceSource("UpdateStarted",
-                            "The first fragment of an update was received.",
+                            "The first fragment of an update was received: round and device.",
                             MakeTraceSourceAccessor(&FusionCenter::m_updateStartedTrace),
                             "ns3::FusionCenter::UpdateStartedTracedCallback")
             .AddTraceSource("UpdateReceived",
-                            "An update is complete, its device sent DONE or left, or time is over.",
+                            "An update is complete, its device sent DONE or left, or time is over: "
+                            "an UpdateRecord.",
                             MakeTraceSourceAccessor(&FusionCenter::m_updateReceivedTrace),
                             "ns3::FusionCenter::UpdateReceivedTracedCallback")
             .AddTraceSource("RoundEnd",
-                            "A round has ended, after fusion and evaluation.",
+                            "A round has ended, after fusion and evaluation: a RoundRecord, with a "
+                            "LinkRecord for each selected device.",
                             MakeTraceSourceAccessor(&FusionCenter::m_roundEndTrace),
                             "ns3::RoundRecord::TracedCallback")
             .AddTraceSource("Finished",
-                            "The last round has ended.",
+                            "The last round has ended: the number of rounds.",
                             MakeTraceSourceAccessor(&FusionCenter::m_finishedTrace),
                             "ns3::FusionCenter::FinishedTracedCallback")
             .AddTraceSource("MembersChanged",
-                            "A device joined or left.",
+                            "A device joined or left: the device, and whether it joined.",
                             MakeTraceSourceAccessor(&FusionCenter::m_memberTrace),
                             "ns3::FusionCenter::MemberTracedCallback")
             .AddTraceSource("Tx",
-                            "A message was sent.",
+                            "A message was sent: the packet that the socket was given.",
                             MakeTraceSourceAccessor(&FusionCenter::m_txTrace),
                             "ns3::Packet::TracedCallback")
             .AddTraceSource("Drop",
-                            "A received message was dropped.",
+                            "A received message was dropped: reason, sender and size.",
                             MakeTraceSourceAccessor(&FusionCenter::m_dropTrace),
                             "ns3::DropTracedCallback");
     return tid;

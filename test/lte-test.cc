@@ -5,6 +5,7 @@
 #include "ns3/boolean.h"
 #include "ns3/config.h"
 #include "ns3/constant-velocity-mobility-model.h"
+#include "ns3/double.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-lte-helper.h"
 #include "ns3/federated-port.h"
@@ -15,8 +16,10 @@
 #include "ns3/lte-rlc-um.h"
 #include "ns3/lte-ue-net-device.h"
 #include "ns3/lte-ue-rrc.h"
+#include "ns3/propagation-loss-model.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
+#include "ns3/spectrum-channel.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
@@ -158,6 +161,28 @@ class LteCell : public FederatedTestFolder
     std::vector<LinkSample> m_samples;                        //!< What the probe saw.
 };
 
+TEST_F(LteCell, LosesAtOneMeterWhatFreeSpaceLosesAtEachCarrierUnlessAUserSaysOtherwise)
+{
+    const auto getLoss = [](const Ptr<SpectrumChannel>& channel)
+    {
+        DoubleValue loss;
+        channel->GetPropagationLossModel()->GetAttribute("ReferenceLoss", loss);
+        return loss.Get();
+    };
+    Install({100}, 1);
+    const auto lte = m_lte->GetLteHelper();
+    EXPECT_NEAR(getLoss(lte->GetDownlinkSpectrumChannel()), 38.97, 0.01); // 2120 MHz
+    EXPECT_NEAR(getLoss(lte->GetUplinkSpectrumChannel()), 38.16, 0.01);   // 1930 MHz
+
+    Reset();
+    FederatedLteHelper other;
+    other.GetLteHelper()->SetPathlossModelAttribute("ReferenceLoss", DoubleValue(45));
+    NodeContainer node(1);
+    node.Get(0)->AggregateObject(CreateObject<ConstantVelocityMobilityModel>());
+    other.Install(node);
+    EXPECT_EQ(getLoss(other.GetLteHelper()->GetUplinkSpectrumChannel()), 45);
+}
+
 TEST_F(LteCell, CarriesRotatedUpdates)
 {
     Config::SetDefault("ns3::FederatedDevice::Rotation", BooleanValue(true));
@@ -230,10 +255,11 @@ TEST_F(LteCell, MeasuresTheSinrAndTheBlocksThatLteHelperTraces)
             EXPECT_EQ(link.state, PARTICIPANT_COMPLETE);
         }
     }
-    // By hand: 23 dBm, log-distance loss, noise of 25 blocks of 180 kHz with a figure of 5 dB.
+    // By hand: 23 dBm, loss of free space at 1 m and 1930 MHz, exponent 3, noise of 25 blocks of
+    // 180 kHz with a figure of 5 dB.
     EXPECT_NEAR(10 * std::log10(m_records[0].links[3].snr),
-                23 - (38.9 + 30 * std::log10(860)) + 173.98 - 10 * std::log10(25 * 180e3) - 5,
-                0.1);
+                23 - (38.16 + 30 * std::log10(860)) + 173.98 - 10 * std::log10(25 * 180e3) - 5,
+                0.05);
 
     std::map<uint32_t, std::vector<int>> seen;
     for (const LinkSample& sample : m_samples)

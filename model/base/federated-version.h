@@ -3,8 +3,17 @@
 #ifndef FEDERATED_VERSION_H
 #define FEDERATED_VERSION_H
 
-/** @ingroup federated
- * Version of the module, as the result line of every example prints it. */
-#define FEDERATED_VERSION "0.1.0"
+/**
+ * @defgroup federated Federated learning
+ *
+ * Federated learning whose messages are real bytes on simulated links: a FusionCenter, any number
+ * of FederatedDevice, and the strategies that both are made of. Scripts use FederatedHelper.
+ */
+
+/**
+ * @ingroup federated
+ * Version of the module, as the result line of every example prints it.
+ */
+#define FEDERATED_VERSION "0.2.0"
 
 #endif // FEDERATED_VERSION_H

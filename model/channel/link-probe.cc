@@ -25,10 +25,11 @@ LinkProbe::GetTypeId()
                           DoubleValue(0.1),
                           MakeDoubleAccessor(&LinkProbe::m_smoothing),
                           MakeDoubleChecker<double>(1e-6, 1))
-            .AddTraceSource("Sample",
-                            "A frame of a device was decoded, or failed, or the SNR was measured.",
-                            MakeTraceSourceAccessor(&LinkProbe::m_sampleTrace),
-                            "ns3::LinkSample::TracedCallback");
+            .AddTraceSource(
+                "Sample",
+                "A frame of a device was decoded or failed, or its SNR was measured: a LinkSample.",
+                MakeTraceSourceAccessor(&LinkProbe::m_sampleTrace),
+                "ns3::LinkSample::TracedCallback");
     return tid;
 }
 

@@ -135,7 +135,7 @@ InsiderAttack::GetTypeId()
             .SetGroupName("Federated")
             .AddConstructor<InsiderAttack>()
             .AddAttribute("Attack",
-                          "What the insider does.",
+                          "What the insider does; doc/trust.rst has a table of the attacks.",
                           EnumValue(FLIP),
                           compat::MakeEnumAccessor<Attack>(&InsiderAttack::m_attack),
                           MakeEnumChecker(FLIP,

@@ -18,20 +18,23 @@ FixedInterval::GetTypeId()
 {
     constexpr double LIMIT =
         std::numeric_limits<float>::max() / 2; // the width stays a finite float
-    static TypeId tid = TypeId("ns3::FixedInterval")
-                            .SetParent<IntervalRule>()
-                            .SetGroupName("Federated")
-                            .AddConstructor<FixedInterval>()
-                            .AddAttribute("Low",
-                                          "Lower end of the interval.",
-                                          DoubleValue(-0.01),
-                                          MakeDoubleAccessor(&FixedInterval::m_low),
-                                          MakeDoubleChecker<double>(-LIMIT, LIMIT))
-                            .AddAttribute("High",
-                                          "Upper end of the interval.",
-                                          DoubleValue(0.01),
-                                          MakeDoubleAccessor(&FixedInterval::m_high),
-                                          MakeDoubleChecker<double>(-LIMIT, LIMIT));
+    static TypeId tid =
+        TypeId("ns3::FixedInterval")
+            .SetParent<IntervalRule>()
+            .SetGroupName("Federated")
+            .AddConstructor<FixedInterval>()
+            .AddAttribute(
+                "Low",
+                "Lower end of the interval, which is public; values below are clamped to it.",
+                DoubleValue(-0.01),
+                MakeDoubleAccessor(&FixedInterval::m_low),
+                MakeDoubleChecker<double>(-LIMIT, LIMIT))
+            .AddAttribute(
+                "High",
+                "Upper end of the interval, which is public; values above are clamped to it.",
+                DoubleValue(0.01),
+                MakeDoubleAccessor(&FixedInterval::m_high),
+                MakeDoubleChecker<double>(-LIMIT, LIMIT));
     return tid;
 }
 

@@ -16,15 +16,16 @@ NS_OBJECT_ENSURE_REGISTERED(MaxAbsInterval);
 TypeId
 MaxAbsInterval::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::MaxAbsInterval")
-                            .SetParent<IntervalRule>()
-                            .SetGroupName("Federated")
-                            .AddConstructor<MaxAbsInterval>()
-                            .AddAttribute("PerLayer",
-                                          "Each layer has an interval of its own.",
-                                          BooleanValue(false),
-                                          MakeBooleanAccessor(&MaxAbsInterval::m_perLayer),
-                                          MakeBooleanChecker());
+    static TypeId tid =
+        TypeId("ns3::MaxAbsInterval")
+            .SetParent<IntervalRule>()
+            .SetGroupName("Federated")
+            .AddConstructor<MaxAbsInterval>()
+            .AddAttribute("PerLayer",
+                          "Whether each layer of the model has an interval of its own.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&MaxAbsInterval::m_perLayer),
+                          MakeBooleanChecker());
     return tid;
 }
 

@@ -14,15 +14,16 @@ NS_OBJECT_ENSURE_REGISTERED(MinMaxInterval);
 TypeId
 MinMaxInterval::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::MinMaxInterval")
-                            .SetParent<IntervalRule>()
-                            .SetGroupName("Federated")
-                            .AddConstructor<MinMaxInterval>()
-                            .AddAttribute("PerLayer",
-                                          "Each layer has an interval of its own.",
-                                          BooleanValue(false),
-                                          MakeBooleanAccessor(&MinMaxInterval::m_perLayer),
-                                          MakeBooleanChecker());
+    static TypeId tid =
+        TypeId("ns3::MinMaxInterval")
+            .SetParent<IntervalRule>()
+            .SetGroupName("Federated")
+            .AddConstructor<MinMaxInterval>()
+            .AddAttribute("PerLayer",
+                          "Whether each layer of the model has an interval of its own.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&MinMaxInterval::m_perLayer),
+                          MakeBooleanChecker());
     return tid;
 }
 

@@ -22,6 +22,7 @@ def pytest_addoption(parser):
     parser.addoption("--star", help="the example federated-star")
     parser.addoption("--csma", help="the example federated-csma")
     parser.addoption("--data", help="the folder with MNIST")
+    parser.addoption("--build", help="a build folder; test/tools/documents passes it")
 
 
 def load(name):

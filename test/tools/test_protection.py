@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("cryptography")
 
+from captures import messages_of  # noqa: E402
 from cryptography.exceptions import InvalidSignature, InvalidTag  # noqa: E402
 from cryptography.hazmat.primitives import hashes  # noqa: E402
 from cryptography.hazmat.primitives.asymmetric.ed25519 import (  # noqa: E402
@@ -92,45 +93,6 @@ def levels_of(header):
 
 
 # Captures -----------------------------------------------------------------------------------------
-
-
-def packets_of(path):
-    """The IP packets of a capture of Ethernet or PPP."""
-    data = path.read_bytes()
-    magic, link = struct.unpack("<I", data[:4])[0], struct.unpack("<I", data[20:24])[0]
-    assert magic in (0xA1B2C3D4, 0xA1B23C4D) and link in (1, 9)
-    at = 24
-    while at < len(data):
-        size = struct.unpack("<I", data[at + 8:at + 12])[0]
-        frame = data[at + 16:at + 16 + size]
-        at += 16 + size
-        head, proto = (frame[:14], frame[12:14]) if link == 1 else (frame[:2], frame[:2])
-        if proto in (b"\x08\x00", b"\x00\x21"):
-            yield frame[len(head):]
-
-
-def messages_of(path):
-    """All messages over UDP, then those of each direction of each TCP connection."""
-    streams = defaultdict(dict)
-    for ip in packets_of(path):
-        start, total = 4 * (ip[0] & 15), struct.unpack(">H", ip[2:4])[0]
-        segment = ip[start:total]
-        if ip[9] == 17:
-            yield segment[8:]
-        elif ip[9] == 6:
-            data = segment[4 * (segment[12] >> 4):]
-            number = struct.unpack(">I", segment[4:8])[0]
-            if data:
-                streams[ip[12:20] + segment[:4]][number] = data
-    for parts in streams.values():
-        begin = min(parts)
-        stream = bytearray()
-        for number in sorted(parts):  # a retransmission may overlap
-            stream[number - begin:] = parts[number]
-        while stream:
-            size = struct.unpack(">I", stream[:4])[0]
-            yield bytes(stream[4:4 + size])
-            del stream[:4 + size]
 
 
 @pytest.fixture(name="capture", params=["udp", "tcp", "multicast"], scope="module")
