@@ -87,9 +87,7 @@ RunOurs(const FederatedData& data, bool note)
     NodeContainer center(1);
     GetOptions().Place(federation.GetNodes(), center.Get(0));
     FederatedWifiHelper wifi;
-    wifi.Install(federation.GetNodes(), center.Get(0));
-    wifi.SetUp(federation);
-    federation.Install(wifi.GetCenter(), wifi.GetCenterAddress());
+    wifi.Install(federation, center.Get(0));
     federation.StopWhenFinished();
     if (note)
     {

@@ -20,9 +20,11 @@
  *   steps, batch        local training
  *   sniffers, attacks   number of eavesdroppers, and of attacked updates
  *   captured            fraction of the coordinates of updates that all eavesdroppers captured
- * together captured_one        the same, of the eavesdropper that captured most captured_model the
- * same, of the model frame_loss, snr_db  of the frames of devices at the first eavesdropper,
- * decoded or not messages_unread     encrypted messages, of which only size and time are known
+ *                       together
+ *   captured_one        the same, of the eavesdropper that captured most
+ *   captured_model      the same, of the model
+ *   frame_loss, snr_db  of the frames of devices at the first eavesdropper, decoded or not
+ *   messages_unread     encrypted messages, of which only size and time are known
  *   ssim_q1, ssim_median, ssim_q3    of the found image and the most similar training image of the
  *                       device; 0 if nothing was captured
  *   label_accuracy      of the label of that image
@@ -179,6 +181,7 @@ void
 Listen(const Setting& setting, const FederatedData& data, Row& row)
 {
     const FederatedAttackOptions& options = setting.options;
+    // All devices at one place: the distance to an eavesdropper is the only difference.
     const NodeContainer nodes(setting.devices);
     for (uint32_t i = 0; i < nodes.GetN(); ++i)
     {
@@ -187,6 +190,7 @@ Listen(const Setting& setting, const FederatedData& data, Row& row)
     const auto center = CreateObject<Node>();
     Place(center, -setting.radius, 0);
 
+    // One round in which every device answers, with the quantizer that is attacked.
     FederatedHelper federation;
     federation.SetProfile("literal");
     federation.SetAlgorithm("alg1"); // which does not send the distortion
@@ -206,12 +210,13 @@ Listen(const Setting& setting, const FederatedData& data, Row& row)
     federation.SetCenterAttribute("Rounds", UintegerValue(1));
     federation.SetCenterAttribute("EvaluationInterval", UintegerValue(0));
     FederatedScenarioOptions::SetEncryption(federation, setting.encrypt);
+
+    // An ad hoc cell, the default: nothing is retransmitted, so that what an eavesdropper misses is
+    // lost to it. In infrastructure mode it hears retransmissions, too.
     FederatedWifiHelper wifi;
     wifi.SetMcs(setting.mcs);
     wifi.SetFading(setting.fading);
-    wifi.Install(nodes, center);
-    wifi.SetUp(federation);
-    federation.Install(wifi.GetCenter(), wifi.GetCenterAddress());
+    wifi.Install(federation, center);
     federation.GetCenter()->TraceConnectWithoutContext("Finished", MakeCallback(&StopSoon));
     std::vector<double> clipFactors(setting.devices, 1);
     for (const auto& device : federation.GetDevices())
@@ -220,6 +225,8 @@ Listen(const Setting& setting, const FederatedData& data, Row& row)
                                            MakeBoundCallback(&KeepClipFactor, &clipFactors));
     }
 
+    // Listeners come after the federation, whose dimension and quantizer they know. Their random
+    // streams are their own: the federation has the same results without them.
     std::vector<Ptr<Eavesdropper>> sniffers;
     for (uint32_t i = 0; i < setting.sniffers; ++i)
     {

@@ -24,15 +24,12 @@
  *    federated-lte --radius=1000 --output=cell
  */
 
-#include "ns3/boolean.h"
 #include "ns3/data-rate.h"
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-lte-helper.h"
-#include "ns3/federated-port.h"
 #include "ns3/federated-scenario-options.h"
 #include "ns3/flow-monitor-helper.h"
-#include "ns3/inet-socket-address.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/simulator.h"
 
@@ -73,25 +70,30 @@ main(int argc, char* argv[])
     cmd.Require(!(pcap || flowmon) || !output.empty(),
                 "Options --pcap and --flowmon need --output=PREFIX.");
 
+    // What is learned, by whom and how. Rates that are set here win over those of the cell, which
+    // follow from its width.
     FederatedHelper federation;
     options.SetUp(federation, cmd); // reads the data, makes the nodes of the devices
     const NodeContainer devices = federation.GetNodes();
-    cmd.Require(devices.GetN() <= FederatedLteHelper::MAX_DEVICES,
-                "An LTE cell has at most " + std::to_string(FederatedLteHelper::MAX_DEVICES) +
-                    " devices, not " + std::to_string(devices.GetN()) + ".");
-    FederatedLteHelper lte;
-    lte.SetPathLossExponent(options.exponent);
-    lte.SetResourceBlocks(static_cast<uint16_t>(std::stoul(width)));
-    options.Place(devices, lte.GetEnb());
-    lte.Install(devices);
-    lte.InstallProbe(federation);
     federation.SetCenterAttribute(
         "DownlinkRate", DataRateValue(DataRate(static_cast<uint64_t>(1e6 * downlinkRate))));
     federation.SetCenterAttribute("UplinkRate",
                                   DataRateValue(DataRate(static_cast<uint64_t>(1e6 * uplinkRate))));
-    federation.SetCenterAttribute("MeasuredSlots", BooleanValue(true));
-    federation.Install(lte.GetCenter(),
-                       InetSocketAddress(lte.GetCenterAddress(), FederatedPort::CENTER));
+    cmd.Require(devices.GetN() <= FederatedLteHelper::MAX_DEVICES,
+                "An LTE cell has at most " + std::to_string(FederatedLteHelper::MAX_DEVICES) +
+                    " devices, not " + std::to_string(devices.GetN()) + ".");
+
+    // Physics. GetLteHelper() gives ns-3's own helper, for another path loss, fading or scheduler.
+    FederatedLteHelper lte;
+    lte.SetPathLossExponent(options.exponent);
+    lte.SetResourceBlocks(static_cast<uint16_t>(std::stoul(width)));
+
+    // Places before radios: any mobility model will do.
+    NodeContainer enb(1);
+    options.Place(devices, enb.Get(0));
+
+    // Radios, core network, addresses and applications. The center is a node behind the PGW.
+    lte.Install(federation, enb.Get(0));
     std::string error;
     cmd.Require(federation.EnableOutput(output, error), error);
     if (pcap)
@@ -104,13 +106,12 @@ main(int argc, char* argv[])
         flowmon ? flows.Install(NodeContainer(NodeContainer(lte.GetCenter()), devices)) : nullptr;
 
     Simulator::Run();
-    const auto traces = federation.GetTraceWriter();
-    cmd.Require(traces->IsComplete(error), error);
     if (monitor)
     {
         monitor->SerializeToXmlFile(output + "-flowmon.xml", false, false);
         cmd.GetTraceFiles().AddXml(output + "-flowmon.xml", "FlowMonitor");
     }
+    const auto traces = federation.GetTraceWriter();
     const RoundRecord& last = traces->GetLastRound();
     FederatedResultLine result = traces->GetResult();
     result.AddText("algorithm", options.algorithm);

@@ -23,11 +23,9 @@
 #include "ns3/error-model.h"
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-helper.h"
-#include "ns3/federated-port.h"
 #include "ns3/federated-scenario-options.h"
 #include "ns3/federated-star-helper.h"
 #include "ns3/federated-streams.h"
-#include "ns3/inet-socket-address.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/pointer.h"
 #include "ns3/simulator.h"
@@ -77,23 +75,28 @@ main(int argc, char* argv[])
     const std::string& output = options.output;
     cmd.Require(!pcap || !output.empty(), "Option --pcap needs --output=PREFIX.");
 
+    // What is learned, by whom and how.
     FederatedHelper federation;
     federation.SetProtocol(transport);
     options.SetUp(federation, cmd); // reads the data, makes the nodes of the devices
+    // Time for thousands to join; the first round begins as soon as all have.
     federation.SetCenterAttribute("JoinTimeout", StringValue("10min"));
-    federation.SetCenterAttribute("DownlinkRate", StringValue("80Mbps"));
-    federation.SetCenterAttribute("UplinkRate", StringValue("80Mbps"));
+    // Small messages lose less at a time, large ones have less overhead; both sides need the same.
     federation.SetCenterAttribute("FragmentSize", UintegerValue(fragmentSize));
     federation.SetDeviceAttribute("FragmentSize", UintegerValue(fragmentSize));
 
+    // Links, hubs, addresses and applications. The model and updates are sent at 80 % of the rate
+    // of a device's link, unless DownlinkRate or UplinkRate is set above.
+    NodeContainer center(1);
     FederatedStarHelper star;
     star.SetDeviceLink(DataRate("100Mbps"), MilliSeconds(1));
     star.SetTrunkLink(DataRate("10Gbps"), MilliSeconds(1));
-    star.Install(federation.GetNodes(), FederatedStarHelper::GetTiers(options.devices));
-    federation.Install(star.GetCenter(),
-                       InetSocketAddress(star.GetCenterAddress(), FederatedPort::CENTER));
+    star.Install(federation, center.Get(0));
     std::string error;
     cmd.Require(federation.EnableOutput(output, error, false), error);
+
+    // A wire loses nothing by itself: an error model at the net devices that receive from devices
+    // does. The model arrives whole; an error model at the devices would change that.
     const uint32_t headers = 2 + 20 + 8; // PPP, IPv4, UDP
     uint64_t updateDrops = 0;            // update messages that the error model dropped
     if (loss > 0)
@@ -119,7 +122,6 @@ main(int argc, char* argv[])
 
     Simulator::Run();
     const auto traces = federation.GetTraceWriter();
-    cmd.Require(traces->IsComplete(error), error);
     FederatedResultLine result = traces->GetResult();
     result.AddText("transport", transport);
     result.AddCount("sent_fragments", traces->GetSentFragments());

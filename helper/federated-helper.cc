@@ -390,7 +390,6 @@ FederatedHelper::FederatedHelper()
       m_weights(WEIGHTS.front().name),
       m_epsilon(1e-6),
       m_protocol("udp"),
-      m_joinSpacing(MicroSeconds(100)),
       m_stream(FederatedStreams::FEDERATION),
       m_task(CreateObject<LearningTask>())
 {
@@ -523,6 +522,15 @@ FederatedHelper::SetGroupAddress(Ipv4Address group, uint16_t devicePort)
     CheckOpen("SetGroupAddress");
     m_group = group;
     m_groupPort = devicePort;
+    const Attributes attributes = GetGroupAttributes();
+    m_centerAttributes.insert(m_centerAttributes.end(), attributes.begin(), attributes.end());
+}
+
+FederatedHelper::Attributes
+FederatedHelper::GetGroupAttributes() const
+{
+    return {{"Downlink", EnumValue(FusionCenter::GROUP).Copy()},
+            {"MulticastGroup", AddressValue(InetSocketAddress(m_group, m_groupPort)).Copy()}};
 }
 
 void
@@ -553,7 +561,7 @@ void
 FederatedHelper::SetJoinSpacing(const Time& spacing)
 {
     CheckOpen("SetJoinSpacing");
-    m_joinSpacing = spacing;
+    m_spacing = spacing;
 }
 
 void
@@ -576,6 +584,27 @@ FederatedHelper::SetTaskAttribute(const std::string& name, const AttributeValue&
     CheckOpen("SetTaskAttribute");
     m_taskAttributes.emplace_back(name, value.Copy());
     m_checked = false;
+}
+
+void
+FederatedHelper::SetLinkDefaults(const LinkDefaults& defaults)
+{
+    CheckOpen("SetLinkDefaults");
+    // In front of what the script sets: the last value of an attribute counts.
+    const auto add = [](Attributes& all, const Attributes& some)
+    { all.insert(all.begin(), some.begin(), some.end()); };
+    add(m_centerAttributes, defaults.center);
+    add(m_deviceAttributes, defaults.devices);
+    m_spacing = m_spacing ? m_spacing : defaults.joinSpacing;
+    m_enrolled = m_enrolled ? m_enrolled : defaults.enrolled;
+    m_probe = m_probe ? m_probe : defaults.probe;
+    m_reference = m_reference ? m_reference : defaults.distanceReference;
+    if (m_groupPort == 0 && defaults.groupPort != 0)
+    {
+        m_group = defaults.group;
+        m_groupPort = defaults.groupPort;
+        add(m_centerAttributes, GetGroupAttributes());
+    }
 }
 
 void
@@ -643,6 +672,18 @@ FederatedHelper::CountDevices() const
         devices += group.nodes.GetN();
     }
     return devices;
+}
+
+Time
+FederatedHelper::GetJoinSpacing() const
+{
+    return m_spacing.value_or(MicroSeconds(100));
+}
+
+bool
+FederatedHelper::IsEnrolled() const
+{
+    return m_enrolled.value_or(false);
 }
 
 bool
@@ -937,7 +978,7 @@ FederatedHelper::MakeCenter(const Address& address) const
     center.Set("ExpectedDevices", UintegerValue(devices));
     center.Set("MaxDevices", UintegerValue(devices));
     center.Set("JoinTimeout",
-               TimeValue(Seconds(2) + m_joinSpacing * static_cast<int64_t>(devices)));
+               TimeValue(Seconds(2) + GetJoinSpacing() * static_cast<int64_t>(devices)));
     center.Set("Probe", PointerValue(m_probe));
     if (m_groupPort != 0)
     {
@@ -945,8 +986,6 @@ FederatedHelper::MakeCenter(const Address& address) const
         center.Set("Local",
                    AddressValue(InetSocketAddress(Ipv4Address::GetAny(),
                                                   federated::SocketAddress(address).port)));
-        center.Set("Downlink", EnumValue(FusionCenter::GROUP));
-        center.Set("MulticastGroup", AddressValue(InetSocketAddress(m_group, m_groupPort)));
     }
     return center.Create<FusionCenter>();
 }
@@ -981,7 +1020,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
                     "FederatedHelper: the center's address is no IP address with a port");
     NS_ABORT_MSG_IF(m_groupPort != 0 && (m_protocol != "udp" || m_groupPort == address.port),
                     "FederatedHelper: a group address needs UDP and two different ports");
-    NS_ABORT_MSG_IF(m_enrolled && m_groupPort == 0,
+    NS_ABORT_MSG_IF(IsEnrolled() && m_groupPort == 0,
                     "FederatedHelper: devices that need not join need a group address");
     m_reference = m_reference ? m_reference : centerNode;
     MakeStrategies();
@@ -996,7 +1035,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
     if (m_groupPort != 0)
     {
         factory.Set("Local", AddressValue(InetSocketAddress(Ipv4Address::GetAny(), m_groupPort)));
-        factory.Set("Enrolled", BooleanValue(m_enrolled));
+        factory.Set("Enrolled", BooleanValue(IsEnrolled()));
         factory.Set("UplinkGroup", AddressValue(InetSocketAddress(m_group, address.port)));
     }
     const bool v6 = Ipv6Address::IsMatchingType(address.ip);
@@ -1015,7 +1054,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
             const auto device = factory.Create<FederatedDevice>();
             device->SetAttribute("DeviceKey", StringValue(m_center->GetDeviceKey(id)));
             Apply(device, m_deviceAttributes);
-            device->SetStartTime(m_joinSpacing * static_cast<int64_t>(id));
+            device->SetStartTime(GetJoinSpacing() * static_cast<int64_t>(id));
             node->AddApplication(device);
             const Address only = GetOnlyAddress(node, v6);
             if (!only.IsInvalid())
@@ -1035,7 +1074,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
     }
     m_traces->SetDistanceCallback(MakeBoundCallback(&GetDistance, m_reference->GetId(), places));
     ApplyStreams();
-    if (m_enrolled)
+    if (IsEnrolled())
     {
         Enroll();
     }
@@ -1099,7 +1138,7 @@ FederatedHelper::AssignStreams(int64_t stream)
     {
         m_task->AssignStreams(stream);
         ApplyStreams();
-        if (m_enrolled)
+        if (IsEnrolled())
         {
             Enroll(); // the split has changed, and with it the samples of the devices
         }
@@ -1215,9 +1254,14 @@ FederatedHelper::EnableOutput(const std::string& prefix, std::string& error, boo
 int
 FederatedHelper::Finish(const FederatedResultLine& result) const
 {
-    PrintPrivacy(std::cerr);
+    NS_ABORT_MSG_IF(!m_traces, "FederatedHelper: Finish comes before Install");
     std::string error;
-    if (!m_traces->WriteResult(result, error))
+    const bool isComplete = m_traces->IsComplete(error);
+    if (isComplete)
+    {
+        PrintPrivacy(std::cerr);
+    }
+    if (!isComplete || !m_traces->WriteResult(result, error))
     {
         std::cerr << m_command.program << (m_command.program.empty() ? "" : ": ") << error
                   << std::endl;

@@ -24,6 +24,7 @@
 #include "ns3/quantizer.h"
 
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -38,9 +39,9 @@ namespace ns3
  * and the LearningTask that they share.
  *
  * A profile is a reading of the paper (pixels, learning rate, clipping, interval, ...). An
- algorithm
- * is a quantizer, a fusion rule and a cluster-size policy. Attributes that are set here are applied
- * after both and override them.
+ * algorithm is a quantizer, a fusion rule and a cluster-size policy. A cell (FederatedWifiHelper,
+ * FederatedLteHelper, FederatedStarHelper) adds what its links need. Attributes that are set here
+ * override all of these.
  *
  * @code
     FederatedHelper federation;
@@ -51,6 +52,9 @@ namespace ns3
     federation.Install(centerNode, InetSocketAddress(centerAddress, FederatedPort::CENTER));
    @endcode
  *
+ * In a cell, its helper makes the links and installs the federation, with cell.Install(federation,
+ * accessPoint) instead of the last line.
+ *
  * Random streams are numbered independently of the algorithm, so that equal RngRun gives equal
  * splits, first models, cluster draws and batches whatever the algorithm is. Two federations in one
  * simulation have equal streams as well, unless AssignStreams() gives them different ones.
@@ -58,6 +62,22 @@ namespace ns3
 class FederatedHelper
 {
   public:
+    /** Attributes by name, in the order in which they were set. */
+    using Attributes = std::vector<std::pair<std::string, Ptr<const AttributeValue>>>;
+
+    /** Settings that suit the links of a cell. */
+    struct LinkDefaults
+    {
+        Attributes center;               //!< Of the center.
+        Attributes devices;              //!< Of every device.
+        std::optional<Time> joinSpacing; //!< As SetJoinSpacing() takes it.
+        std::optional<bool> enrolled;    //!< As SetEnrolled() takes it.
+        Ipv4Address group;               //!< As SetGroupAddress() takes it.
+        uint16_t groupPort = 0;          //!< Likewise; 0: no group.
+        Ptr<LinkProbe> probe;            //!< As SetProbe() takes it; may be null.
+        Ptr<Node> distanceReference;     //!< As SetDistanceReference() takes it; may be null.
+    };
+
     /** @return the names of the profiles. */
     static std::vector<std::string> GetProfiles();
 
@@ -208,6 +228,13 @@ class FederatedHelper
      */
     void SetTaskAttribute(const std::string& name, const AttributeValue& value);
 
+    /**
+     * Add the settings of a cell; its helper calls this. Whatever the script sets, before or after
+     * this, overrides them.
+     * @param defaults The settings.
+     */
+    void SetLinkDefaults(const LinkDefaults& defaults);
+
     /** @return FragmentSize of the center, as it is set so far. */
     uint32_t GetFragmentSize() const;
 
@@ -294,7 +321,7 @@ class FederatedHelper
      * PREFIX-run.json, Simulator::Destroy(), and the result line on standard output.
      * @param result The result line.
      * @return the exit code of the script: 1 if nothing was learned and the channel is not the
-     * reason, or if the file could not be written, with one sentence; else 0.
+     * reason, or if a file could not be written, with one sentence; else 0.
      */
     [[nodiscard]] int Finish(const FederatedResultLine& result) const;
 
@@ -372,9 +399,6 @@ class FederatedHelper
         unsigned bits;       //!< b.
     };
 
-    /** Attributes by name, in the order in which they were set. */
-    using Attributes = std::vector<std::pair<std::string, Ptr<const AttributeValue>>>;
-
     static const std::vector<Profile> PROFILES;     //!< All profiles.
     static const std::vector<Algorithm> ALGORITHMS; //!< All algorithms.
     static const std::vector<Weights> WEIGHTS;      //!< All weights.
@@ -417,6 +441,15 @@ class FederatedHelper
 
     /** @return the number of devices. */
     uint32_t CountDevices() const;
+
+    /** @return the attributes of a center that sends to the group. */
+    Attributes GetGroupAttributes() const;
+
+    /** @return the time from the start of one device to the next. */
+    Time GetJoinSpacing() const;
+
+    /** @return whether devices need not join. */
+    bool IsEnrolled() const;
 
     /** @return the TypeId of the fusion rule. */
     std::string GetFusionRule() const;
@@ -506,14 +539,14 @@ class FederatedHelper
     std::vector<Group> m_groups;      //!< The devices.
     FederatedData m_data;             //!< Training and test set.
     std::string m_protocol;           //!< udp or tcp.
-    Time m_joinSpacing;               //!< From one start to the next.
+    std::optional<Time> m_spacing;    //!< From one start to the next.
+    std::optional<bool> m_enrolled;   //!< Whether devices need not join.
     Ipv4Address m_group;              //!< Destination of all messages, if m_groupPort is not 0.
-    bool m_enrolled = false;          //!< Whether devices need not join.
     uint16_t m_groupPort = 0;         //!< Port of the devices there; 0: no group.
     Ptr<LinkProbe> m_probe;           //!< Observes the links; may be null.
     Ptr<Node> m_reference;            //!< Where distances are measured from.
-    Attributes m_centerAttributes;    //!< Of the center.
-    Attributes m_deviceAttributes;    //!< Of every device.
+    Attributes m_centerAttributes;    //!< Of the center, those of the cell first.
+    Attributes m_deviceAttributes;    //!< Of every device, those of the cell first.
     Attributes m_taskAttributes;      //!< Of the task.
     int64_t m_stream;                 //!< First stream.
     FederatedCommand m_command;       //!< How the program was called; may be unknown.

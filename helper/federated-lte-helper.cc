@@ -2,14 +2,13 @@
 
 #include "federated-lte-helper.h"
 
-#include "federated-helper.h"
-
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/config.h"
-#include "ns3/constant-position-mobility-model.h"
 #include "ns3/double.h"
+#include "ns3/federated-port.h"
 #include "ns3/federated-streams.h"
+#include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/ipv4-static-routing-helper.h"
@@ -18,6 +17,7 @@
 #include "ns3/lte-enb-rrc.h"
 #include "ns3/lte-spectrum-value-helper.h"
 #include "ns3/lte-ue-net-device.h"
+#include "ns3/mobility-model.h"
 #include "ns3/node.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/propagation-loss-model.h"
@@ -25,7 +25,6 @@
 #include "ns3/uinteger.h"
 
 #include <cmath>
-#include <map>
 
 namespace ns3
 {
@@ -105,8 +104,6 @@ FederatedLteHelper::FederatedLteHelper()
     m_lte->SetPathlossModelType(TypeId::LookupByName("ns3::LogDistancePropagationLossModel"));
     m_lte->SetPathlossModelAttribute("ReferenceLoss", DoubleValue(REFERENCE_LOSS));
     SetPathLossExponent(3);
-    m_enb = CreateObject<Node>();
-    m_center = CreateObject<Node>();
 }
 
 Ptr<LteHelper>
@@ -134,33 +131,41 @@ FederatedLteHelper::SetWire(const DataRate& rate, const Time& delay)
     m_wireDelay = delay;
 }
 
-void
-FederatedLteHelper::Install(const NodeContainer& devices)
+ApplicationContainer
+FederatedLteHelper::Install(FederatedHelper& federation, const Ptr<Node>& enb)
 {
+    const NodeContainer devices = federation.GetNodes();
     NS_ABORT_MSG_IF(m_enbDevice, "FederatedLteHelper: a cell is installed once");
+    NS_ABORT_MSG_IF(!enb, "FederatedLteHelper: the node of the eNB is null");
     NS_ABORT_MSG_IF(devices.GetN() > MAX_DEVICES,
                     "FederatedLteHelper: " << devices.GetN() << " devices are too many for a cell");
-    for (auto node = devices.Begin(); node != devices.End(); ++node)
+    const NodeContainer nodes(devices, NodeContainer(enb));
+    for (auto node = nodes.Begin(); node != nodes.End(); ++node)
     {
         NS_ABORT_MSG_IF(!(*node)->GetObject<MobilityModel>(),
                         "FederatedLteHelper: node " << (*node)->GetId()
                                                     << " has no mobility model");
     }
-    if (!m_enb->GetObject<MobilityModel>())
-    {
-        m_enb->AggregateObject(CreateObject<ConstantPositionMobilityModel>());
-    }
+    MakeRadios(devices, enb);
+    MakeNetwork(devices);
+    MakeProbe();
+    AssignStreams(FederatedStreams::LTE_CELL);
+    federation.SetLinkDefaults(GetLinkDefaults());
+    return federation.Install(m_center, GetCenterAddress());
+}
 
-    // The radio
+void
+FederatedLteHelper::MakeRadios(const NodeContainer& devices, const Ptr<Node>& enb)
+{
     m_lte->SetEnbDeviceAttribute("DlBandwidth", UintegerValue(m_resourceBlocks));
     m_lte->SetEnbDeviceAttribute("UlBandwidth", UintegerValue(m_resourceBlocks));
-    m_enbDevice = m_lte->InstallEnbDevice(NodeContainer(m_enb)).Get(0);
+    m_enbDevice = m_lte->InstallEnbDevice(NodeContainer(enb)).Get(0);
     m_ueDevices = m_lte->InstallUeDevice(devices);
-    const auto enb = DynamicCast<LteEnbNetDevice>(m_enbDevice);
+    const auto station = DynamicCast<LteEnbNetDevice>(m_enbDevice);
     SetReferenceLoss(m_lte->GetDownlinkSpectrumChannel()->GetPropagationLossModel(),
-                     enb->GetDlEarfcn());
+                     station->GetDlEarfcn());
     SetReferenceLoss(m_lte->GetUplinkSpectrumChannel()->GetPropagationLossModel(),
-                     enb->GetUlEarfcn());
+                     station->GetUlEarfcn());
     if (!IsChanged("ns3::LteEnbRrc", "SrsPeriodicity"))
     {
         // Each device needs its own offset; a device that reconnects may hold two for some time.
@@ -169,10 +174,14 @@ FederatedLteHelper::Install(const NodeContainer& devices)
         {
             period = legal > 2 * devices.GetN() ? legal : period;
         }
-        enb->GetRrc()->SetAttribute("SrsPeriodicity", UintegerValue(period));
+        station->GetRrc()->SetAttribute("SrsPeriodicity", UintegerValue(period));
     }
+}
 
-    // The wire
+void
+FederatedLteHelper::MakeNetwork(const NodeContainer& devices)
+{
+    m_center = CreateObject<Node>();
     InternetStackHelper internet;
     internet.SetIpv6StackInstall(false);
     internet.Install(NodeContainer(NodeContainer(m_center), devices));
@@ -197,32 +206,37 @@ FederatedLteHelper::Install(const NodeContainer& devices)
             m_epc->GetUeDefaultGatewayAddress(), ipv4->GetInterfaceForDevice(m_ueDevices.Get(i)));
         m_lte->Attach(m_ueDevices.Get(i), m_enbDevice);
     }
-    AssignStreams(FederatedStreams::LTE_CELL);
+}
+
+void
+FederatedLteHelper::MakeProbe()
+{
+    m_probe = CreateObject<LteLinkProbe>();
+    m_probe->Attach(m_enbDevice);
+    for (uint32_t i = 0; i < m_ueDevices.GetN(); ++i)
+    {
+        m_probe->AddDevice(i, DynamicCast<LteUeNetDevice>(m_ueDevices.Get(i))->GetImsi());
+    }
+}
+
+FederatedHelper::LinkDefaults
+FederatedLteHelper::GetLinkDefaults() const
+{
+    const auto rate = [](uint64_t bits) { return DataRateValue(DataRate(bits)).Copy(); };
+    FederatedHelper::LinkDefaults defaults;
+    // The model waits at the eNB if the radio is slower; the rate of updates is measured.
+    defaults.center = {{"DownlinkRate", rate(400000ULL * m_resourceBlocks)},
+                       {"UplinkRate", rate(500000ULL * m_resourceBlocks)},
+                       {"MeasuredSlots", BooleanValue(true).Copy()}};
+    defaults.probe = m_probe;
+    defaults.distanceReference = m_enbDevice->GetNode();
+    return defaults;
 }
 
 Ptr<LteLinkProbe>
-FederatedLteHelper::InstallProbe(FederatedHelper& federation) const
+FederatedLteHelper::GetProbe() const
 {
-    NS_ABORT_MSG_IF(!m_enbDevice, "FederatedLteHelper: InstallProbe comes before Install");
-    std::map<Ptr<Node>, uint64_t> imsis;
-    for (uint32_t i = 0; i < m_ueDevices.GetN(); ++i)
-    {
-        const auto ue = DynamicCast<LteUeNetDevice>(m_ueDevices.Get(i));
-        imsis[ue->GetNode()] = ue->GetImsi();
-    }
-    const auto probe = CreateObject<LteLinkProbe>();
-    probe->Attach(m_enbDevice);
-    const NodeContainer nodes = federation.GetNodes();
-    for (uint32_t device = 0; device < nodes.GetN(); ++device)
-    {
-        const auto found = imsis.find(nodes.Get(device));
-        NS_ABORT_MSG_IF(found == imsis.end(),
-                        "FederatedLteHelper: device " << device << " is not in the cell");
-        probe->AddDevice(device, found->second);
-    }
-    federation.SetProbe(probe);
-    federation.SetDistanceReference(m_enb);
-    return probe;
+    return m_probe;
 }
 
 Ptr<Node>
@@ -231,22 +245,16 @@ FederatedLteHelper::GetCenter() const
     return m_center;
 }
 
-Ipv4Address
+Address
 FederatedLteHelper::GetCenterAddress() const
 {
-    return m_centerAddress;
+    return InetSocketAddress(m_centerAddress, FederatedPort::CENTER);
 }
 
 Ptr<NetDevice>
 FederatedLteHelper::GetCenterPort() const
 {
     return m_centerPort;
-}
-
-Ptr<Node>
-FederatedLteHelper::GetEnb() const
-{
-    return m_enb;
 }
 
 Ptr<NetDevice>

@@ -4,6 +4,8 @@
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
+#include "ns3/federated-port.h"
+#include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/ipv4-static-routing.h"
@@ -63,8 +65,7 @@ FederatedStarHelper::FederatedStarHelper()
     : m_deviceRate("1Gbps"),
       m_deviceDelay(MicroSeconds(100)),
       m_trunkRate("10Gbps"),
-      m_trunkDelay(MicroSeconds(100)),
-      m_mtu(1500)
+      m_trunkDelay(MicroSeconds(100))
 {
 }
 
@@ -95,20 +96,48 @@ FederatedStarHelper::GetTiers(uint32_t devices)
 }
 
 void
-FederatedStarHelper::Install(const NodeContainer& devices, uint32_t tiers)
+FederatedStarHelper::SetTiers(uint32_t tiers)
 {
+    m_tiers = tiers;
+}
+
+ApplicationContainer
+FederatedStarHelper::Install(FederatedHelper& federation, const Ptr<Node>& center)
+{
+    const NodeContainer devices = federation.GetNodes();
     NS_ABORT_MSG_IF(m_center, "FederatedStarHelper: a star is installed once");
+    NS_ABORT_MSG_IF(!center, "FederatedStarHelper: the node of the center is null");
     NS_ABORT_MSG_IF(devices.GetN() > MAX_DEVICES,
                     "FederatedStarHelper: " << devices.GetN() << " devices are too many");
-    m_center = CreateObject<Node>();
+    m_center = center;
     InstallInternet(NodeContainer(NodeContainer(m_center), devices));
     uint32_t bits = 1; // of a device's number
     while (bits < 32 && devices.GetN() > 1U << bits)
     {
         ++bits;
     }
+    const uint32_t tiers = m_tiers.value_or(GetTiers(devices.GetN()));
     m_tierBits = tiers == 0 ? 0 : (bits + tiers) / (tiers + 1);
     Attach({m_center, CENTER_ADDRESS}, devices, 0, devices.GetN(), tiers);
+    federation.SetLinkDefaults(GetLinkDefaults());
+    return federation.Install(m_center, GetCenterAddress());
+}
+
+FederatedHelper::LinkDefaults
+FederatedStarHelper::GetLinkDefaults() const
+{
+    FederatedHelper::LinkDefaults defaults;
+    // Below the rate of the link, which also carries headers.
+    const DataRateValue rate(DataRate(m_deviceRate.GetBitRate() / 10 * 8));
+    defaults.center = {{"DownlinkRate", rate.Copy()}, {"UplinkRate", rate.Copy()}};
+    if (m_mtu)
+    {
+        const uint32_t headers = 20 + 8; // IPv4, UDP
+        const auto size = UintegerValue(*m_mtu - headers).Copy();
+        defaults.center.emplace_back("FragmentSize", size);
+        defaults.devices.emplace_back("FragmentSize", size);
+    }
+    return defaults;
 }
 
 void
@@ -135,7 +164,7 @@ FederatedStarHelper::Connect(const Hub& parent, const Hub& child, bool isTrunk)
 {
     PointToPointHelper helper;
     helper.SetDeviceAttribute("DataRate", DataRateValue(isTrunk ? m_trunkRate : m_deviceRate));
-    helper.SetDeviceAttribute("Mtu", UintegerValue(m_mtu));
+    helper.SetDeviceAttribute("Mtu", UintegerValue(m_mtu.value_or(1500)));
     helper.SetChannelAttribute("Delay", TimeValue(isTrunk ? m_trunkDelay : m_deviceDelay));
     const auto link = helper.Install(parent.node, child.node);
     if (parent.node == m_center)
@@ -184,10 +213,10 @@ FederatedStarHelper::GetCenter() const
     return m_center;
 }
 
-Ipv4Address
+Address
 FederatedStarHelper::GetCenterAddress() const
 {
-    return CENTER_ADDRESS;
+    return InetSocketAddress(CENTER_ADDRESS, FederatedPort::CENTER);
 }
 
 const NetDeviceContainer&

@@ -3,6 +3,9 @@
 #ifndef FEDERATED_STAR_HELPER_H
 #define FEDERATED_STAR_HELPER_H
 
+#include "federated-helper.h"
+
+#include "ns3/application-container.h"
 #include "ns3/data-rate.h"
 #include "ns3/ipv4-address.h"
 #include "ns3/net-device-container.h"
@@ -10,6 +13,7 @@
 #include "ns3/nstime.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace ns3
 {
@@ -27,8 +31,14 @@ namespace ns3
    @endverbatim
  *
  * Routes are static. Tiers of hubs keep routing tables short: a router of ns-3 searches its routes,
- and sometimes its interfaces, linearly for every packet. All links of a node share its one address,
- as unnumbered links do. There are no queue discs, only the queues of the net devices.
+ * and sometimes its interfaces, linearly for every packet. All links of a node share its one
+ * address, as unnumbered links do. There are no queue discs, only the queues of the net devices.
+ *
+ * @code
+    FederatedStarHelper star;
+    star.SetDeviceLink(DataRate("100Mbps"), MilliSeconds(1));
+    star.Install(federation, center);
+   @endcode
  */
 class FederatedStarHelper
 {
@@ -49,16 +59,28 @@ class FederatedStarHelper
      */
     void SetTrunkLink(const DataRate& rate, const Time& delay);
 
-    /** @param bytes Largest IP packet on any link; 1500 if this is not called. */
+    /**
+     * @param bytes Largest IP packet on any link; 1500 if this is not called. Messages then have
+     * that size, unless FragmentSize of center or devices is set.
+     */
     void SetMtu(uint16_t bytes);
 
     /**
-     * Make center, hubs and links, and install the internet stack, once.
-     * @param devices The devices, nodes without internet stack.
      * @param tiers Hubs on the way from the center to a device; 0: devices have links to the
-     * center.
+     * center. GetTiers() if this is not called.
      */
-    void Install(const NodeContainer& devices, uint32_t tiers);
+    void SetTiers(uint32_t tiers);
+
+    /**
+     * Make hubs and links, install the internet stack, and install a federation. Once.
+     *
+     * The federation gets defaults, which its own settings override: model and updates are sent
+     * at 80 % of the rate of the links of devices.
+     * @param federation The federation; its nodes have no internet stack.
+     * @param center The node of the center, likewise.
+     * @return the center, then the devices in the order of their numbers.
+     */
+    ApplicationContainer Install(FederatedHelper& federation, const Ptr<Node>& center);
 
     /**
      * @param devices Number of devices.
@@ -66,11 +88,11 @@ class FederatedStarHelper
      */
     static uint32_t GetTiers(uint32_t devices);
 
-    /** @return the center. */
+    /** @return the node of the center. */
     Ptr<Node> GetCenter() const;
 
-    /** @return the address of the center. */
-    Ipv4Address GetCenterAddress() const;
+    /** @return address and port of the center. */
+    Address GetCenterAddress() const;
 
     /** @return the net devices of the center. */
     const NetDeviceContainer& GetCenterPorts() const;
@@ -112,11 +134,18 @@ class FederatedStarHelper
                 uint32_t end,
                 uint32_t tiers);
 
-    DataRate m_deviceRate;            //!< Of the links of devices.
-    Time m_deviceDelay;               //!< Of the links of devices.
-    DataRate m_trunkRate;             //!< Of the links of the center.
-    Time m_trunkDelay;                //!< Of the links of the center.
-    uint16_t m_mtu;                   //!< Of all links.
+    /** @return settings of a federation that suit the links. */
+    FederatedHelper::LinkDefaults GetLinkDefaults() const;
+
+    // Attributes
+    DataRate m_deviceRate;           //!< Of the links of devices.
+    Time m_deviceDelay;              //!< Of the links of devices.
+    DataRate m_trunkRate;            //!< Of the links of the center.
+    Time m_trunkDelay;               //!< Of the links of the center.
+    std::optional<uint16_t> m_mtu;   //!< Of all links, if it is set.
+    std::optional<uint32_t> m_tiers; //!< Of hubs, if it is set.
+
+    // State
     Ptr<Node> m_center;               //!< The center.
     uint32_t m_tierBits = 0;          //!< A hub has 2^this children.
     uint32_t m_hubs = 0;              //!< Hubs made so far.

@@ -22,10 +22,12 @@
 #include "ns3/trace-helper.h"
 #include "ns3/uinteger.h"
 #include "ns3/wifi-helper.h"
+#include "ns3/wifi-net-device.h"
 #include "ns3/wifi-remote-station-manager.h"
 #include "ns3/yans-wifi-helper.h"
 
 #include <algorithm>
+#include <map>
 
 namespace ns3
 {
@@ -193,6 +195,15 @@ FederatedWifiHelper::AddAddress(const Ptr<NetDevice>& device, Ipv4Address addres
     ipv4->SetUp(interface);
 }
 
+ApplicationContainer
+FederatedWifiHelper::Install(FederatedHelper& federation, const Ptr<Node>& accessPoint)
+{
+    Install(federation.GetNodes(), accessPoint);
+    m_probe = Probe(federation, GetReceiver(), m_devices);
+    federation.SetLinkDefaults(GetLinkDefaults(federation.GetFragmentSize()));
+    return federation.Install(m_center, GetCenterAddress());
+}
+
 void
 FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& accessPoint)
 {
@@ -208,32 +219,24 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
     }
     m_accessPoint = accessPoint;
 
-    const federated::WifiRadioSettings settings{
-        m_adhoc, m_width, m_exponent, m_fading, m_manager, m_detection, m_minimumRssi, m_threshold};
+    const federated::WifiRadioSettings settings{m_adhoc, m_width, m_exponent, m_fading, m_manager};
     m_radios = std::make_unique<federated::WifiRadios>(settings);
-    m_listeners = std::make_unique<federated::WifiListeners>(*m_radios, m_mcs, m_txPower);
+    m_listeners =
+        std::make_unique<federated::WifiListeners>(*m_radios, GetTuning(), m_mcs, m_txPower);
     m_devices = m_radios->Install(devices, "ns3::StaWifiMac", m_mcs, m_txPower);
     m_receiver = m_radios->Install(m_accessPoint, "ns3::ApWifiMac", m_downlinkMcs, m_centerTxPower);
-    if (!m_adhoc)
-    {
-        federated::TuneAssociation(m_devices);
-    }
 
     InternetStackHelper internet; // static routing alone would not deliver multicast locally
     internet.SetIpv6StackInstall(false);
     internet.Install(nodes);
-    const federated::WifiTuning tuning{
-        m_addBaTimeout, m_blockAckLimit, m_queuePackets, m_queueDelay};
     const uint32_t network = Ipv4Address(CELL).Get();
     AddAddress(GetReceiver(), Ipv4Address(network + 1), CELL_MASK);
-    federated::TuneRadio(GetReceiver(), tuning);
     m_center = m_accessPoint;
     m_centerAddress = Ipv4Address(network + 1);
     Ipv4StaticRoutingHelper routing;
     for (uint32_t i = 0; i < m_devices.GetN(); ++i)
     {
         AddAddress(m_devices.Get(i), Ipv4Address(network + 2 + i), CELL_MASK);
-        federated::TuneRadio(m_devices.Get(i), tuning);
         const auto ipv4 = m_devices.Get(i)->GetNode()->GetObject<Ipv4>();
         routing.GetStaticRouting(ipv4)->SetDefaultRoute(Ipv4Address(network + 1), 1);
     }
@@ -242,11 +245,42 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
     {
         AddWire();
     }
-    if (m_staticArp && !m_adhoc)
-    {
-        federated::FillArpCaches(GetReceiver(), m_devices);
-    }
+    // Ad hoc all frames are group-addressed, which needs no ARP.
+    Tune(NetDeviceContainer(m_receiver, m_devices), m_staticArp && !m_adhoc);
     AssignStreams(FederatedStreams::WIFI_CELL);
+}
+
+federated::WifiTuning
+FederatedWifiHelper::GetTuning() const
+{
+    return {m_addBaTimeout,
+            m_blockAckLimit,
+            m_queuePackets,
+            m_queueDelay,
+            m_detection,
+            m_minimumRssi,
+            m_threshold};
+}
+
+void
+FederatedWifiHelper::Tune(const NetDeviceContainer& devices) const
+{
+    Tune(devices, m_staticArp);
+}
+
+void
+FederatedWifiHelper::Tune(const NetDeviceContainer& devices, bool fillsArp) const
+{
+    const federated::WifiTuning tuning = GetTuning();
+    for (uint32_t i = 0; i < devices.GetN(); ++i)
+    {
+        federated::TuneRadio(devices.Get(i), tuning);
+    }
+    federated::TuneAssociation(devices);
+    if (fillsArp)
+    {
+        federated::FillArpCaches(devices);
+    }
 }
 
 void
@@ -273,54 +307,74 @@ FederatedWifiHelper::AddWire()
         m_accessPoint, m_centerAddress, Ipv4Address(MULTICAST_GROUP), ends.Get(0), m_receiver);
 }
 
-void
-FederatedWifiHelper::SetUp(FederatedHelper& federation)
+FederatedHelper::LinkDefaults
+FederatedWifiHelper::GetLinkDefaults(uint32_t fragmentSize) const
 {
-    NS_ABORT_MSG_IF(!m_accessPoint, "FederatedWifiHelper: SetUp comes before Install");
+    FederatedHelper::LinkDefaults defaults;
+    const auto center = [&defaults](const char* name, const AttributeValue& value)
+    { defaults.center.emplace_back(name, value.Copy()); };
+    const auto device = [&defaults](const char* name, const AttributeValue& value)
+    { defaults.devices.emplace_back(name, value.Copy()); };
     const auto rate = [](double bits)
     { return DataRateValue(DataRate(static_cast<uint64_t>(bits))); };
     const auto devices = static_cast<int64_t>(m_devices.GetN());
     const Time spacing = m_adhoc ? Time(0) : MilliSeconds(15); // for joins
-    federation.SetJoinSpacing(spacing);
-    federation.SetCenterAttribute("JoinTimeout", TimeValue(Seconds(10) + spacing * devices));
+    defaults.joinSpacing = spacing;
+    center("JoinTimeout", TimeValue(Seconds(10) + spacing * devices));
     // Below the rate of the radio, so that slots are not planned too early.
-    const uint32_t bytes = federation.GetFragmentSize();
-    federation.SetCenterAttribute("DownlinkRate", rate(0.9 * GetGroupRate(m_downlinkMcs, bytes)));
+    center("DownlinkRate", rate(0.9 * GetGroupRate(m_downlinkMcs, fragmentSize)));
     // An upper bound: the real rate is measured.
-    federation.SetCenterAttribute("UplinkRate", rate(m_adhoc ? GetPhyRate(m_mcs) : 200e6));
-    federation.SetCenterAttribute("MeasuredSlots", BooleanValue(true));
-    federation.SetCenterAttribute("GrantSpacing", TimeValue(MilliSeconds(2)));
-    federation.SetCenterAttribute("RepairTime", TimeValue(MilliSeconds(m_adhoc ? 200 : 50)));
-    federation.SetDeviceAttribute("RepairDelay", TimeValue(MilliSeconds(20)));
+    center("UplinkRate", rate(m_adhoc ? GetPhyRate(m_mcs) : 200e6));
+    center("MeasuredSlots", BooleanValue(true));
+    center("GrantSpacing", TimeValue(MilliSeconds(2)));
+    center("RepairTime", TimeValue(MilliSeconds(m_adhoc ? 200 : 50)));
+    device("RepairDelay", TimeValue(MilliSeconds(20)));
     if (m_adhoc)
     {
-        federation.SetGroupAddress(Ipv4Address(CELL_BROADCAST), DEVICE_PORT);
-        federation.SetEnrolled(true);
-        federation.SetDeviceAttribute("IncompleteModel", EnumValue(FederatedDevice::USE_PREVIOUS));
+        defaults.group = Ipv4Address(CELL_BROADCAST);
+        defaults.groupPort = DEVICE_PORT;
+        defaults.enrolled = true;
+        device("IncompleteModel", EnumValue(FederatedDevice::USE_PREVIOUS));
         // Retransmit until the deadline: most messages of a far device are lost.
-        federation.SetCenterAttribute("ControlRetries", UintegerValue(1000000));
+        center("ControlRetries", UintegerValue(1000000));
     }
     else
     {
         const AddressValue group(InetSocketAddress(Ipv4Address(MULTICAST_GROUP), DEVICE_PORT));
-        federation.SetCenterAttribute("Downlink", EnumValue(FusionCenter::MULTICAST));
-        federation.SetCenterAttribute("MulticastGroup", group);
-        federation.SetDeviceAttribute("MulticastGroup", group);
+        center("Downlink", EnumValue(FusionCenter::MULTICAST));
+        center("MulticastGroup", group);
+        device("MulticastGroup", group);
     }
-    m_probe = CreateObject<WifiLinkProbe>();
-    m_probe->Attach(GetReceiver());
-    const NodeContainer nodes = federation.GetNodes();
-    NS_ABORT_MSG_IF(nodes.GetN() != m_devices.GetN(),
-                    "FederatedWifiHelper: the federation has "
-                        << nodes.GetN() << " devices, the cell " << m_devices.GetN());
-    for (uint32_t i = 0; i < m_devices.GetN(); ++i)
+    return defaults;
+}
+
+Ptr<WifiLinkProbe>
+FederatedWifiHelper::Probe(FederatedHelper& federation,
+                           const Ptr<NetDevice>& receiver,
+                           const NetDeviceContainer& devices)
+{
+    const auto probe = CreateObject<WifiLinkProbe>();
+    probe->Attach(receiver);
+    std::map<Ptr<Node>, Ptr<NetDevice>> radios;
+    for (uint32_t i = 0; i < devices.GetN(); ++i)
     {
-        NS_ABORT_MSG_IF(nodes.Get(i) != m_devices.Get(i)->GetNode(),
-                        "FederatedWifiHelper: the devices of the federation have another order");
-        m_probe->AddDevice(i, Mac48Address::ConvertFrom(m_devices.Get(i)->GetAddress()));
+        radios[devices.Get(i)->GetNode()] = devices.Get(i);
     }
-    federation.SetProbe(m_probe);
-    federation.SetDistanceReference(m_accessPoint);
+    const NodeContainer nodes = federation.GetNodes();
+    for (uint32_t device = 0; device < nodes.GetN(); ++device)
+    {
+        const auto found = radios.find(nodes.Get(device));
+        NS_ABORT_MSG_IF(found == radios.end() || !DynamicCast<WifiNetDevice>(found->second),
+                        "FederatedWifiHelper: the radio of device "
+                            << device << ", on node " << nodes.Get(device)->GetId()
+                            << ", is not among those that Probe was given");
+        probe->AddDevice(device, Mac48Address::ConvertFrom(found->second->GetAddress()));
+    }
+    FederatedHelper::LinkDefaults defaults;
+    defaults.probe = probe;
+    defaults.distanceReference = receiver->GetNode();
+    federation.SetLinkDefaults(defaults);
+    return probe;
 }
 
 Ptr<NetDevice>

@@ -5,6 +5,7 @@
 
 #include "federated-helper.h"
 
+#include "ns3/application-container.h"
 #include "ns3/eavesdropper.h"
 #include "ns3/federated-port.h"
 #include "ns3/ipv4-address.h"
@@ -22,6 +23,7 @@ namespace ns3::federated
 {
 class WifiListeners;
 class WifiRadios;
+struct WifiTuning;
 } // namespace ns3::federated
 
 namespace ns3
@@ -37,30 +39,26 @@ namespace ns3
    @endverbatim
  *
  * In ad hoc mode all frames are group-addressed. Radios neither acknowledge nor retransmit them,
- and
- * MCS are fixed, so that a low SNR causes loss. Devices are enrolled, because far ones could not
- * join. A device that misses parts of a model trains with the previous values of these. The center
- * has a more robust MCS and more power than the devices, as access points have. In infrastructure
- * mode frames are acknowledged and rates adapt, so that a bad link is slow. The model is sent by
- multicast, and fragments that a device lacks are retransmitted.
+ * and MCS are fixed, so that a low SNR causes loss. Devices are enrolled, because far ones could
+ * not join. A device that misses parts of a model trains with the previous values of these. The
+ * center has a more robust MCS and more power than the devices, as access points have. In
+ * infrastructure mode frames are acknowledged and rates adapt, so that a bad link is slow. The
+ * model is sent by multicast, and fragments that a device lacks are retransmitted.
  *
- * Some defaults of ns-3 do not work for a federation; the helper has others, which can be changed:
- *   - the timeout of ADDBA: with 1 ms contending stations stop sending;
- *   - block ack agreements: that of a station that left blocks all others;
- *   - the queue of a radio: it holds an update;
- *   - queue discs: none, because CoDel drops bursts;
- *   - ARP: filled in advance, because a cache holds three pending packets and drops all others for
- 100 s after three failures;
- *   - preamble detection: the default detects no frame below about 12 dB;
- *   - association: stations associate one after the other; if all do at once, some are associated,
- but the access point does not know it.
+ * @code
+    FederatedWifiHelper cell;
+    cell.SetMode("infrastructure");
+    cell.Install(federation, accessPoint); // nodes with positions
+   @endcode
+ *
+ * Some defaults of ns-3 do not work for a federation. Install() changes them in its cell; Tune()
+ * lists them and changes them in a wifi network of a script's own, and Probe() measures its links:
  *
  * @code
     FederatedWifiHelper wifi;
-    wifi.SetMode("infrastructure");
-    wifi.Install(federation.GetNodes(), accessPoint);    // nodes with positions
-    wifi.SetUp(federation);                              // rates, addresses, probe
-    federation.Install(wifi.GetCenter(), wifi.GetCenterAddress());
+    wifi.Tune(radios); // any standard, any topology; once they have addresses
+    FederatedWifiHelper::Probe(federation, receiver, radios);
+    federation.Install(center, InetSocketAddress(address, FederatedPort::CENTER));
    @endcode
  */
 class FederatedWifiHelper
@@ -148,19 +146,84 @@ class FederatedWifiHelper
     void SetStaticArp(bool isStatic);
 
     /**
-     * Make radios, addresses and, if the center is on a wire, center and wire; once.
-     * @param devices The devices, nodes with positions.
-     * @param accessPoint The access point, or the center itself in ad hoc mode, with a position.
+     * Make radios and addresses and, if the center is on a wire, center and wire; adapt a
+     * federation to the cell and install it. Once.
+     *
+     * The federation gets defaults, which its own settings override: rates of the model and of
+     * updates, slots by measured rates, times for repairs, the group address of an ad hoc cell or
+     * the multicast group of the model, the probe at the receiving radio, and the access point as
+     * the reference of distances. The rate of the model follows from FragmentSize.
+     * @param federation The federation; its nodes have positions and no internet stack.
+     * @param accessPoint The access point, or the center itself in ad hoc mode, likewise.
+     * @return the center, then the devices in the order of their numbers.
+     */
+    ApplicationContainer Install(FederatedHelper& federation, const Ptr<Node>& accessPoint);
+
+    /**
+     * Make the cell without a federation, for other traffic. Once.
+     * @param devices The devices, nodes with positions and without internet stack.
+     * @param accessPoint The access point, or the center in ad hoc mode, likewise.
      */
     void Install(const NodeContainer& devices, const Ptr<Node>& accessPoint);
 
     /**
-     * Adapt a federation to the cell, before it is installed: addresses and rates of messages,
-     * lengths of slots, and the probe at the receiving radio. Attributes that are set later
-     * override these; set FragmentSize of the center before, because its rate follows from it.
-     * @param federation The federation, whose nodes are those given to Install(), in their order.
+     * Change defaults of ns-3 that do not work for a federation, in radios of any standard and
+     * topology. Call it before the simulation starts, once the radios have IPv4 addresses. What
+     * they are changed to can be set before: the setters are named below.
+     *
+     * Of every radio:
+     *   - `WifiMacQueue::MaxSize` of its best-effort queue: 5000 packets instead of 500, because a
+     *     model or an update waits there (SetQueue);
+     *   - `WifiMacQueue::MaxDelay`: 10 s instead of 0.5 s, because it may wait for its turn longer
+     *     than that (SetQueue);
+     *   - its queue disc: none instead of FqCoDel, which Ipv4AddressHelper installs and which drops
+     *     from bursts; a script that wants one installs it afterwards;
+     *   - `QosTxop::AddBaResponseTimeout`: 500 ms instead of 1 ms (5 ms in later releases), with
+     *     which contending stations stop sending for ever (SetAddBaTimeout);
+     *   - block ack agreements: ended after 7 unanswered block ack requests in a row instead of
+     *     never; while a radio repeats requests to a station that left, it sends nothing else
+     *     (SetBlockAckLimit);
+     *   - `ThresholdPreambleDetectionModel::MinimumRssi`: -110 dBm instead of -82 dBm, and
+     *     `Threshold`: -5 dB instead of 4 dB: with the defaults no frame below about 12 dB (20 MHz)
+     *     is detected, whatever its MCS could do (SetPreambleDetection);
+     *   - `BE_BlockAckInactivityTimeout`, up to ns-3.36: 512 ms instead of none, because a receiver
+     *     keeps an agreement that the sender has ended.
+     *
+     * Of access points:
+     *   - `QosTxop::UseExplicitBarAfterMissedBlockAck`: false instead of true, and from ns-3.44 on
+     *     `WifiRemoteStationManager::IncrementRetryCountUnderBa`: true instead of false, so that
+     *     frames to a station that left are dropped after some tries, as without block ack.
+     *
+     * Of stations:
+     *   - `StaWifiMac::WaitBeaconTimeout`: 120 ms, 130 ms, 140 ms, ... instead of 120 ms: stations
+     *     associate one after the other. If all do at once, some are associated, but the access
+     *     point does not know it (no effect with ActiveProbing);
+     *   - `StaWifiMac::MaxMissedBeacons`: 1,000,000 instead of 10: a station stays associated,
+     *     because there is no other access point. Not if devices has several access points.
+     *
+     * ARP caches: permanent entries, because a cache keeps three packets while it waits for an
+     * answer and drops all others for 100 s after three failures (SetStaticArp). Access points and
+     * stations of one network get each other; ad hoc radios get all others.
+     *
+     * What Tune() leaves alone: rate managers, transmission power, channels, RTS/CTS, and all but
+     * the first link of multi-link radios.
+     * @param devices The radios of devices, of access points and of a center, in one container. It
+     * aborts with a sentence if one of them is no WifiNetDevice, or has no address.
      */
-    void SetUp(FederatedHelper& federation);
+    void Tune(const NetDeviceContainer& devices) const;
+
+    /**
+     * Measure the uplinks of a federation in a wifi network of any kind; before the federation is
+     * installed. Distances are measured from the receiver. SetProbe() and SetDistanceReference() of
+     * the federation override this.
+     * @param federation The federation.
+     * @param receiver The radio that receives from devices: access point, or ad hoc the center.
+     * @param devices The radios of the devices, in any order; others among them do not matter.
+     * @return the probe.
+     */
+    static Ptr<WifiLinkProbe> Probe(FederatedHelper& federation,
+                                    const Ptr<NetDevice>& receiver,
+                                    const NetDeviceContainer& devices);
 
     /**
      * Add a radio that only listens, after Install(). It never sends. Its fading and errors have
@@ -190,7 +253,7 @@ class FederatedWifiHelper
     /** @return the wifi device that receives from devices. */
     Ptr<NetDevice> GetReceiver() const;
 
-    /** @return the probe, once SetUp() was called. */
+    /** @return the probe at the receiving radio, once a federation was installed. */
     Ptr<WifiLinkProbe> GetProbe() const;
 
     /**
@@ -239,6 +302,22 @@ class FederatedWifiHelper
 
     /** Make the center that is wired to the access point. */
     void AddWire();
+
+    /** @return what radios have instead of defaults of ns-3. */
+    federated::WifiTuning GetTuning() const;
+
+    /**
+     * What Tune() does.
+     * @param devices The radios.
+     * @param fillsArp Whether their ARP caches are filled.
+     */
+    void Tune(const NetDeviceContainer& devices, bool fillsArp) const;
+
+    /**
+     * @param fragmentSize FragmentSize of the center.
+     * @return settings of a federation that suit the cell.
+     */
+    FederatedHelper::LinkDefaults GetLinkDefaults(uint32_t fragmentSize) const;
 
     // Attributes
     bool m_adhoc = true;            //!< Whether there is no access point.

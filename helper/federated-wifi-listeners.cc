@@ -62,8 +62,12 @@ class WifiListeners::Fading : public PropagationLossModel
     std::map<const MobilityModel*, Ptr<PropagationLossModel>> m_listeners; //!< By receiver.
 };
 
-WifiListeners::WifiListeners(WifiRadios& radios, uint32_t mcs, double power)
+WifiListeners::WifiListeners(WifiRadios& radios,
+                             const WifiTuning& tuning,
+                             uint32_t mcs,
+                             double power)
     : m_radios(radios),
+      m_tuning(tuning),
       m_mcs(mcs),
       m_power(power)
 {
@@ -80,6 +84,7 @@ WifiListeners::Add(const Ptr<Node>& node)
     NS_ABORT_MSG_IF(!mobility, "FederatedWifiHelper: the node of a listener has no position");
     // An ad hoc radio does not look for an access point.
     const NetDeviceContainer radio = m_radios.Install(node, "ns3::AdhocWifiMac", m_mcs, m_power);
+    TuneRadio(radio.Get(0), m_tuning);
     int64_t stream = FederatedStreams::LISTENERS + FederatedStreams::LISTENER * m_count++;
     stream += WifiHelper().AssignStreams(radio, stream);
     if (const auto fading = m_radios.MakeFading())

@@ -5,6 +5,7 @@
 
 #include "federated-helper.h"
 #include "federated-wifi-radios.h"
+#include "federated-wifi-tuning.h"
 
 #include "ns3/eavesdropper.h"
 #include "ns3/net-device.h"
@@ -25,10 +26,11 @@ class WifiListeners
   public:
     /**
      * @param radios The cell; it must outlive this.
+     * @param tuning Of the radios, as in the cell.
      * @param mcs MCS of the radios, which never send.
      * @param power Their transmission power in dBm.
      */
-    WifiListeners(WifiRadios& radios, uint32_t mcs, double power);
+    WifiListeners(WifiRadios& radios, const WifiTuning& tuning, uint32_t mcs, double power);
     ~WifiListeners();
 
     /**
@@ -48,6 +50,7 @@ class WifiListeners
     class Fading;
 
     WifiRadios& m_radios; //!< The cell.
+    WifiTuning m_tuning;  //!< Of radios.
     uint32_t m_mcs;       //!< Of radios.
     double m_power;       //!< Of radios, dBm.
     uint32_t m_count = 0; //!< Number of listeners.

@@ -58,18 +58,6 @@ WifiRadios::SetUpPhy()
     {
         m_phy.Set("ChannelWidth", UintegerValue(m_settings.width));
     }
-    if (m_settings.hasDetection)
-    {
-        m_phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel",
-                                        "MinimumRssi",
-                                        DoubleValue(m_settings.minimumRssi),
-                                        "Threshold",
-                                        DoubleValue(m_settings.threshold));
-    }
-    else
-    {
-        m_phy.DisablePreambleDetectionModel();
-    }
 }
 
 NetDeviceContainer

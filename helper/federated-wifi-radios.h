@@ -22,9 +22,6 @@ struct WifiRadioSettings
     double exponent;     //!< Of the path loss.
     double fading;       //!< Nakagami m; 0: none.
     std::string manager; //!< TypeId name of the rate manager; not used ad hoc.
-    bool hasDetection;   //!< Whether preambles must be detected.
-    double minimumRssi;  //!< Weakest preamble that is detected, in dBm.
-    double threshold;    //!< Least SNR of a preamble, in dB.
 };
 
 /** The channel of a cell, and a factory of radios on it: 802.11ac, 5 GHz. */

@@ -4,22 +4,31 @@
 
 #include "federated-neighbors.h"
 
+#include "ns3/abort.h"
 #include "ns3/ap-wifi-mac.h"
 #include "ns3/block-ack-manager.h"
 #include "ns3/boolean.h"
+#include "ns3/double.h"
 #include "ns3/ipv4.h"
 #include "ns3/node.h"
 #include "ns3/pointer.h"
 #include "ns3/qos-txop.h"
+#include "ns3/queue-disc.h"
 #include "ns3/simulator.h"
+#include "ns3/sta-wifi-mac.h"
 #include "ns3/string.h"
+#include "ns3/threshold-preamble-detection-model.h"
+#include "ns3/traffic-control-layer.h"
 #include "ns3/uinteger.h"
 #include "ns3/wifi-mac.h"
 #include "ns3/wifi-net-device.h"
+#include "ns3/wifi-phy.h"
 #include "ns3/wifi-psdu.h"
 
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace ns3::federated
 {
@@ -168,32 +177,90 @@ TuneAgreements(const Ptr<WifiMac>& mac, const Ptr<QosTxop>& txop, uint32_t limit
     }
 }
 
+/** Neighbors of a radio in its network: their addresses and hardware addresses. */
+struct Neighbors : public SimpleRefCount<Neighbors>
+{
+    std::vector<std::pair<Ipv4Address, Address>> entries; //!< One for each.
+};
+
 /**
- * Fill an entry of an ARP cache. Signature of a bound callback of a net device.
- * @param device The device of the cache; it may own the callback that calls this.
- * @param address The address.
- * @param hardware The hardware address.
+ * Fill the ARP cache of a radio. Signature of a bound callback of a net device.
+ * @param device The radio; it may own the callback that calls this.
+ * @param neighbors What the cache gets.
  */
 void
-AddArpEntry(NetDevice* device, Ipv4Address address, Address hardware)
+AddNeighbors(NetDevice* device, Ptr<Neighbors> neighbors)
 {
-    FederatedNeighbors::Add(device, address, hardware);
+    for (const auto& [address, hardware] : neighbors->entries)
+    {
+        FederatedNeighbors::Add(device, address, hardware);
+    }
 }
 
 /**
- * Fill an entry of an ARP cache, and again whenever the device associates.
- * @param at The device of the cache.
- * @param other The radio that the entry is for, with an address.
+ * @param device A net device.
+ * @return its first IPv4 address; a sentence if there is none.
+ */
+Ipv4InterfaceAddress
+GetIpv4Address(const Ptr<NetDevice>& device)
+{
+    const auto ipv4 = device->GetNode()->GetObject<Ipv4>();
+    const int32_t interface = ipv4 ? ipv4->GetInterfaceForDevice(device) : -1;
+    NS_ABORT_MSG_IF(interface < 0 || ipv4->GetNAddresses(static_cast<uint32_t>(interface)) == 0,
+                    "FederatedWifiHelper: the radio of node "
+                        << device->GetNode()->GetId()
+                        << " has no IPv4 address for the ARP caches; assign addresses before Tune, "
+                           "or call SetStaticArp(false)");
+    return ipv4->GetAddress(static_cast<uint32_t>(interface), 0);
+}
+
+/**
+ * @tparam Mac A kind of MAC.
+ * @param device A radio.
+ * @return its MAC, if it is of that kind; else null.
+ */
+template <typename Mac>
+Ptr<Mac>
+GetMac(const Ptr<NetDevice>& device)
+{
+    const auto radio = DynamicCast<WifiNetDevice>(device);
+    NS_ABORT_MSG_IF(!radio || !radio->GetMac(),
+                    "FederatedWifiHelper: net device " << device->GetIfIndex() << " of node "
+                                                       << device->GetNode()->GetId()
+                                                       << " is no WifiNetDevice with a MAC");
+    return DynamicCast<Mac>(radio->GetMac());
+}
+
+/**
+ * @param devices Some radios.
+ * @return the access points among them.
+ */
+NetDeviceContainer
+GetAccessPoints(const NetDeviceContainer& devices)
+{
+    NetDeviceContainer accessPoints;
+    for (uint32_t i = 0; i < devices.GetN(); ++i)
+    {
+        if (GetMac<ApWifiMac>(devices.Get(i)))
+        {
+            accessPoints.Add(devices.Get(i));
+        }
+    }
+    return accessPoints;
+}
+
+/**
+ * Remove the queue disc that Ipv4AddressHelper installs.
+ * @param device A net device.
  */
 void
-Introduce(const Ptr<NetDevice>& at, const Ptr<NetDevice>& other)
+RemoveQueueDisc(const Ptr<NetDevice>& device)
 {
-    const auto ipv4 = other->GetNode()->GetObject<Ipv4>();
-    const Ipv4Address address = ipv4->GetAddress(ipv4->GetInterfaceForDevice(other), 0).GetLocal();
-    AddArpEntry(PeekPointer(at), address, other->GetAddress());
-    // A cache is flushed when its device associates, by a callback that was added before.
-    at->AddLinkChangeCallback(
-        MakeBoundCallback(&AddArpEntry, PeekPointer(at), address, other->GetAddress()));
+    const auto control = device->GetNode()->GetObject<TrafficControlLayer>();
+    if (control && control->GetRootQueueDiscOnDevice(device))
+    {
+        control->DeleteRootQueueDiscOnDevice(device);
+    }
 }
 
 } // namespace
@@ -201,7 +268,7 @@ Introduce(const Ptr<NetDevice>& at, const Ptr<NetDevice>& other)
 void
 TuneRadio(const Ptr<NetDevice>& device, const WifiTuning& tuning)
 {
-    const auto mac = DynamicCast<WifiNetDevice>(device)->GetMac();
+    const auto mac = GetMac<WifiMac>(device);
     for (const char* name : {"Txop", "BE_Txop"})
     {
         PointerValue pointer;
@@ -221,30 +288,64 @@ TuneRadio(const Ptr<NetDevice>& device, const WifiTuning& tuning)
         queue->SetAttribute("MaxSize", StringValue(std::to_string(tuning.queuePackets) + "p"));
         queue->SetAttribute("MaxDelay", TimeValue(tuning.queueDelay));
     }
+    Ptr<PreambleDetectionModel> detection;
+    if (tuning.hasDetection)
+    {
+        detection = CreateObjectWithAttributes<ThresholdPreambleDetectionModel>(
+            "MinimumRssi",
+            DoubleValue(tuning.minimumRssi),
+            "Threshold",
+            DoubleValue(tuning.threshold));
+    }
+    DynamicCast<WifiNetDevice>(device)->GetPhy()->SetPreambleDetectionModel(detection);
+    RemoveQueueDisc(device);
 }
 
 void
-TuneAssociation(const NetDeviceContainer& stations)
+TuneAssociation(const NetDeviceContainer& devices)
 {
-    for (uint32_t i = 0; i < stations.GetN(); ++i)
+    const bool staysAssociated = GetAccessPoints(devices).GetN() <= 1;
+    Time wait = MilliSeconds(120); // for beacons, each station 10 ms longer than the one before it
+    for (uint32_t i = 0; i < devices.GetN(); ++i)
     {
-        // Each station waits 10 ms longer for beacons than the one before it.
-        const auto station = DynamicCast<WifiNetDevice>(stations.Get(i))->GetMac();
-        const Time wait = MilliSeconds(120 + 10 * static_cast<int64_t>(i));
+        const auto station = GetMac<StaWifiMac>(devices.Get(i));
+        if (!station)
+        {
+            continue;
+        }
         station->SetAttribute("WaitBeaconTimeout", TimeValue(wait));
-        // It stays associated for a day without beacons: there is no other access point, and
-        // ns-3.37 aborts if beacons are lost while a station associates.
-        station->SetAttribute("MaxMissedBeacons", UintegerValue(1000000));
+        wait += MilliSeconds(10);
+        if (staysAssociated)
+        {
+            // It stays associated for a day without beacons: there is no other access point, and
+            // ns-3.37 aborts if beacons are lost while a station associates.
+            station->SetAttribute("MaxMissedBeacons", UintegerValue(1000000));
+        }
     }
 }
 
 void
-FillArpCaches(const Ptr<NetDevice>& accessPoint, const NetDeviceContainer& stations)
+FillArpCaches(const NetDeviceContainer& devices)
 {
-    for (uint32_t i = 0; i < stations.GetN(); ++i)
+    const NetDeviceContainer accessPoints = GetAccessPoints(devices);
+    for (uint32_t i = 0; i < devices.GetN(); ++i)
     {
-        Introduce(stations.Get(i), accessPoint);
-        Introduce(accessPoint, stations.Get(i));
+        const Ptr<NetDevice> at = devices.Get(i);
+        const Ipv4InterfaceAddress own = GetIpv4Address(at);
+        const NetDeviceContainer& others =
+            GetMac<StaWifiMac>(at) && accessPoints.GetN() > 0 ? accessPoints : devices;
+        const auto neighbors = Create<Neighbors>();
+        for (uint32_t j = 0; j < others.GetN(); ++j)
+        {
+            const Ipv4Address address = GetIpv4Address(others.Get(j)).GetLocal();
+            if (others.Get(j) != at && own.GetMask().IsMatch(own.GetLocal(), address))
+            {
+                neighbors->entries.emplace_back(address, others.Get(j)->GetAddress());
+            }
+        }
+        AddNeighbors(PeekPointer(at), neighbors);
+        // A cache is flushed when its device associates, by a callback that was added before.
+        at->AddLinkChangeCallback(MakeBoundCallback(&AddNeighbors, PeekPointer(at), neighbors));
     }
 }
 

@@ -504,6 +504,7 @@ FederatedDevice::StartApplication()
     handlers.drawTraining = [this]() { return DrawTrainingTime(); };
     handlers.getBattery = [this]() { return m_battery ? m_battery() : std::nan(""); };
     handlers.isBusy = [this]() { return m_session != nullptr; };
+    m_left = false;
     m_link->Start(settings, handlers);
 }
 
@@ -541,8 +542,21 @@ FederatedDevice::Leave()
     NS_LOG_FUNCTION(this);
     if (m_link->IsRunning())
     {
+        m_left = true;
         EndSession();
         m_link->Leave();
+    }
+}
+
+void
+FederatedDevice::Join()
+{
+    NS_LOG_FUNCTION(this);
+    NS_ABORT_MSG_IF(m_enrolled,
+                    "FederatedDevice: device " << m_id << " is enrolled, and cannot join again");
+    if (m_left)
+    {
+        StartApplication();
     }
 }
 

@@ -46,8 +46,8 @@ struct PrivacyLimit;
  * quantized update in the slot that it was granted.
  *
  * @verbatim
-             JOIN until acknowledged              LEAVE
-   (start) ---------------------------> IDLE ------------> (gone)
+             JOIN until acknowledged              LEAVE             Join()
+   (start) ---------------------------> IDLE ------------> (gone) -----------> (start)
                                          | ^
                  GRANT, acknowledged     | | DONE, repeated until acknowledged
           (budget spent: DONE at once)   v |
@@ -66,12 +66,12 @@ struct PrivacyLimit;
    @endverbatim
  *
  * Over UDP UPDATE fragments are not retransmitted; JOIN, LEAVE and DONE are, until acknowledged.
- Over TCP the messages of both directions share one connection; a broken one is opened again, and
- the device joins again. Messages of other senders than the center are dropped.
+ * Over TCP the messages of both directions share one connection; a broken one is opened again, and
+ * the device joins again. Messages of other senders than the center are dropped.
  *
  * Training starts on a thread of the LearningTask when the model is complete; the simulator waits
- for it at its simulated end. An idle device holds no buffer of the size of the model, unless
- IncompleteModel makes it keep the previous one.
+ * for it at its simulated end. An idle device holds no buffer of the size of the model, unless
+ * IncompleteModel makes it keep the previous one.
  */
 class FederatedDevice : public Application
 {
@@ -166,8 +166,17 @@ class FederatedDevice : public Application
     FederatedDevice();
     ~FederatedDevice() override;
 
-    /** Leave the federation: tell the center, and end the current round. */
+    /**
+     * Leave the federation: tell the center, and end the current round. The center does not select
+     * the device again until it joins again.
+     */
     void Leave();
+
+    /**
+     * Join the federation again after Leave(): the center may select the device from the next round
+     * on. Nothing happens if the device has not left. An enrolled device cannot join again.
+     */
+    void Join();
 
     /** @return whether the center has acknowledged that the device joined. */
     bool HasJoined() const;
@@ -365,6 +374,7 @@ class FederatedDevice : public Application
     std::unique_ptr<federated::UpdateSender> m_sender;   //!< Sends the update.
     std::shared_ptr<federated::DeviceAccount> m_account; //!< Ledger and streams of its identity.
     std::unique_ptr<Encoding> m_encoding;                //!< Of the update of the session.
+    bool m_left = false;           //!< Whether it left, and has not joined again.
     bool m_isTrainingLocal = true; //!< Whether the device trains on its own samples.
     std::unique_ptr<federated::DeviceTraining> m_training; //!< Does the training.
     std::unique_ptr<federated::DeviceSession> m_session;   //!< The current round, if the device

@@ -6,9 +6,7 @@
 #include "ns3/dlg-inversion.h"
 #include "ns3/double.h"
 #include "ns3/federated-helper.h"
-#include "ns3/federated-port.h"
 #include "ns3/federated-star-helper.h"
-#include "ns3/inet-socket-address.h"
 #include "ns3/linear-inversion.h"
 #include "ns3/logistic-model.h"
 #include "ns3/rng-seed-manager.h"
@@ -152,9 +150,8 @@ class CustomModels : public testing::Test
         federation.SetCenterAttribute("Rounds", UintegerValue(20));
         federation.SetCenterAttribute("BitBudget", StringValue("ns3::FixedBitBudget[Bits=1000]"));
         FederatedStarHelper star;
-        star.Install(nodes, 0);
-        federation.Install(star.GetCenter(),
-                           InetSocketAddress(star.GetCenterAddress(), FederatedPort::CENTER));
+        star.SetTiers(0);
+        star.Install(federation, CreateObject<Node>());
         federation.StopWhenFinished();
         Simulator::Run();
         return federation.GetTraceWriter()->GetLastRound();

@@ -118,9 +118,7 @@ class EavesdropperCell : public FederatedTestFolder
 
     void Install()
     {
-        m_wifi->Install(m_nodes, m_accessPoint);
-        m_wifi->SetUp(*m_federation);
-        m_federation->Install(m_wifi->GetCenter(), m_wifi->GetCenterAddress());
+        m_wifi->Install(*m_federation, m_accessPoint);
         m_federation->GetCenter()->TraceConnectWithoutContext(
             "RoundEnd", MakeCallback(&EavesdropperCell::OnRound, this));
         // Behind the last round: what comes in an A-MPDU, a radio tells only when all of it came.

@@ -125,9 +125,8 @@ class FederatedHelpers : public testing::Test
     ApplicationContainer InstallInStar(uint32_t tiers = 0)
     {
         FederatedStarHelper star;
-        star.Install(NodeContainer(m_coarse, m_fine), tiers);
-        return m_helper->Install(star.GetCenter(),
-                                 InetSocketAddress(star.GetCenterAddress(), FederatedPort::CENTER));
+        star.SetTiers(tiers);
+        return star.Install(*m_helper, CreateObject<Node>());
     }
 
     /** @return what a run says at its end. */
@@ -607,10 +606,8 @@ TEST_F(FederatedHelpers, NumberTheFederationsOfASimulation)
         const NodeContainer nodes(2);
         second.AddGroup(nodes, 2);
         second.SetData(FederatedData::MakeSynthetic(1, 120, 60, 6, 6, 4));
-        FederatedStarHelper star;
-        star.Install(nodes, 0);
-        const InetSocketAddress address(star.GetCenterAddress(), FederatedPort::CENTER);
-        EXPECT_EQ(GetText(second.Install(star.GetCenter(), address).Get(0), "Federation"), "1");
+        const auto applications = FederatedStarHelper().Install(second, CreateObject<Node>());
+        EXPECT_EQ(GetText(applications.Get(0), "Federation"), "1");
     }
 }
 

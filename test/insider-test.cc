@@ -3,10 +3,8 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/federated-helper.h"
-#include "ns3/federated-port.h"
 #include "ns3/federated-star-helper.h"
 #include "ns3/identity-quantizer.h"
-#include "ns3/inet-socket-address.h"
 #include "ns3/insider-attack.h"
 #include "ns3/logistic-model.h"
 #include "ns3/pointer.h"
@@ -294,9 +292,8 @@ class InsiderFederation : public testing::Test
         federation.AddGroup(nodes, 4);
         FederatedStarHelper star;
         star.SetDeviceLink(DataRate("10Mbps"), MilliSeconds(2));
-        star.Install(nodes, 0);
-        federation.Install(star.GetCenter(),
-                           InetSocketAddress(star.GetCenterAddress(), FederatedPort::CENTER));
+        star.SetTiers(0);
+        star.Install(federation, CreateObject<Node>());
         federation.StopWhenFinished();
         const Ptr<FusionCenter> center = federation.GetCenter();
         if (!tampering.empty())

@@ -8,8 +8,6 @@
 #include "ns3/double.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-lte-helper.h"
-#include "ns3/federated-port.h"
-#include "ns3/inet-socket-address.h"
 #include "ns3/lte-enb-net-device.h"
 #include "ns3/lte-enb-rrc.h"
 #include "ns3/lte-link-probe.h"
@@ -90,7 +88,6 @@ class LteCell : public FederatedTestFolder
             m_places.back()->SetPosition(Vector(distances[i], 0, 0));
             nodes.Get(i)->AggregateObject(m_places.back());
         }
-        m_lte->Install(nodes);
         m_federation = std::make_unique<FederatedHelper>();
         m_federation->AddGroup(nodes, 4);
         m_federation->SetData(FederatedData::MakeSynthetic(1, 200, 50, 28, 28, 10));
@@ -103,10 +100,11 @@ class LteCell : public FederatedTestFolder
         m_federation->SetDeviceAttribute(
             "TimePerSample", StringValue("ns3::ConstantRandomVariable[Constant=0.002]"));
         m_federation->SetCenterAttribute("JoinTimeout", StringValue("500ms"));
-        m_probe = m_lte->InstallProbe(*m_federation);
-        m_probe->TraceConnectWithoutContext("Sample", MakeCallback(&LteCell::AddSample, this));
-        m_federation->Install(m_lte->GetCenter(),
-                              InetSocketAddress(m_lte->GetCenterAddress(), FederatedPort::CENTER));
+        const auto enb = CreateObject<Node>();
+        enb->AggregateObject(CreateObject<ConstantVelocityMobilityModel>());
+        m_lte->Install(*m_federation, enb);
+        m_lte->GetProbe()->TraceConnectWithoutContext("Sample",
+                                                      MakeCallback(&LteCell::AddSample, this));
         m_federation->GetCenter()->TraceConnectWithoutContext(
             "RoundEnd", MakeCallback(&LteCell::AddRecord, this));
         m_federation->StopWhenFinished();
@@ -155,7 +153,6 @@ class LteCell : public FederatedTestFolder
 
     std::unique_ptr<FederatedLteHelper> m_lte;                //!< The cell.
     std::unique_ptr<FederatedHelper> m_federation;            //!< The federation.
-    Ptr<LteLinkProbe> m_probe;                                //!< Observes the uplinks.
     std::vector<Ptr<ConstantVelocityMobilityModel>> m_places; //!< Where devices are.
     std::vector<RoundRecord> m_records;                       //!< The rounds.
     std::vector<LinkSample> m_samples;                        //!< What the probe saw.

@@ -127,9 +127,7 @@ class WifiCell : public testing::Test
                 m_nodes.Get(i)->AggregateObject(m_places[i]);
             }
         }
-        m_wifi->Install(m_nodes, m_accessPoint);
-        m_wifi->SetUp(*m_federation);
-        m_federation->Install(m_wifi->GetCenter(), m_wifi->GetCenterAddress());
+        m_wifi->Install(*m_federation, m_accessPoint);
         m_federation->GetCenter()->TraceConnectWithoutContext(
             "RoundEnd", MakeCallback(&WifiCell::AddRecord, this));
         m_federation->StopWhenFinished();
