@@ -438,17 +438,23 @@ set(federated_wifi_sources
     helper/federated-wifi-listeners.cc
     helper/federated-wifi-radios.cc
     helper/federated-wifi-tuning.cc
+    model/channel/federated-block-fading.cc
+    model/channel/federated-shadowing.cc
     model/channel/wifi-link-probe.cc
     model/eavesdropper.cc
 )
 set(federated_wifi_headers
     helper/federated-wifi-energy-helper.h
     helper/federated-wifi-helper.h
+    model/channel/federated-block-fading.h
+    model/channel/federated-shadowing.h
     model/channel/wifi-link-probe.h
     model/eavesdropper.h
 )
 set(federated_wifi_tests
     test/eavesdropper-test.cc
+    test/federated-block-fading-test.cc
+    test/federated-shadowing-test.cc
     test/wifi-energy-test.cc
     test/wifi-federation-test.cc
     test/wifi-link-probe-test.cc
