@@ -808,6 +808,7 @@ FusionCenter::EndRound()
     m_record.sameCellEpsilon =
         m_roster->GetMostAnswers() * static_cast<double>(GetEncodedSize()) *
         m_quantizer->GetCoordinateEpsilon(*std::min_element(m_bits.begin(), m_bits.end()));
+    m_record.repairTime = m_exchange->GetModelSender().GetRepairTime();
     m_record.drops = m_endpoint->TakeDrops();
     Evaluate();
     NS_LOG_INFO("Round " << m_round << " ends with " << m_record.received << " updates"
