@@ -433,6 +433,7 @@ set(federated_wifi_modules
 set(federated_wifi_packages
 )
 set(federated_wifi_sources
+    helper/federated-wifi-background.cc
     helper/federated-wifi-energy-helper.cc
     helper/federated-wifi-helper.cc
     helper/federated-wifi-listeners.cc

@@ -78,7 +78,7 @@ struct Setting
     uint32_t nets = 1;
     uint32_t sniffers = 1;
     double radius = 10;
-    double fading = 1;
+    ObjectFactory fading;
     uint32_t mcs = 3;
     bool encrypt = false;
     bool rotation = false;
@@ -399,7 +399,10 @@ main(int argc, char* argv[])
                   local,
                   {"one", "ten", "both"});
     cmd.AddReal("radius", "Meters from the devices to the center", setting.radius, 0.1, 100000);
-    cmd.AddText("fading", "Fading of each frame: none, rayleigh or nakagami:m", fading);
+    cmd.AddText("fading",
+                "Fading: none, rayleigh or nakagami:m of each frame, or block:m,fd that lasts (fd: "
+                "Doppler frequency in Hz, 0: of the speed)",
+                fading);
     cmd.AddCount("mcs", "MCS of the frames of devices", setting.mcs, 0, 8);
     cmd.AddCount("threads", "Threads that attack, 0 for all cores", threads, 0, 1024);
     cmd.AddOutput(output);
@@ -411,7 +414,8 @@ main(int argc, char* argv[])
     }
     cmd.Require(FederatedWifiHelper::ReadFading(fading, setting.fading),
                 "Option --fading is '" + fading +
-                    "', not none, rayleigh or nakagami:m with m from 0.5 to 1000.");
+                    "', not none, rayleigh, nakagami:m or block:m,fd with m from 0.5 to 1000 and a "
+                    "Doppler frequency fd from 0 to 1e6 Hz.");
     cmd.Require(!setting.rotation || !options.MakeInterval()->IsPerLayer(),
                 "Option --interval is '" + options.interval +
                     "', but a rotated update has no layers.");

@@ -280,4 +280,15 @@ FederatedScenarioOptions::Place(const NodeContainer& devices, const Ptr<Node>& r
     mobility.AssignStreams(devices, FederatedStreams::WALKS);
 }
 
+void
+FederatedScenarioOptions::PlaceOthers(const NodeContainer& others) const
+{
+    auto disc = CreateObject<UniformDiscPositionAllocator>();
+    disc->SetRho(radius);
+    disc->AssignStreams(FederatedStreams::POSITIONS + 5);
+    MobilityHelper mobility;
+    mobility.SetPositionAllocator(disc);
+    mobility.Install(others);
+}
+
 } // namespace ns3

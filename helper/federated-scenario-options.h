@@ -132,6 +132,12 @@ class FederatedScenarioOptions
     void Place(const NodeContainer& devices, const Ptr<Node>& reference) const;
 
     /**
+     * Place further nodes, which do not move, uniformly in the disc.
+     * @param others The nodes.
+     */
+    void PlaceOthers(const NodeContainer& others) const;
+
+    /**
      * @param text Groups such as 50x2,50x4: devices, then bits.
      * @param [out] groups The groups.
      * @return whether the text is such a list.
