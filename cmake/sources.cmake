@@ -120,6 +120,7 @@ set(federated_sources
     model/quantization/min-max-interval.cc
     model/quantization/optimal-dp-quantizer.cc
     model/quantization/privacy-coin.cc
+    model/quantization/public-interleaving.cc
     model/quantization/public-rotation.cc
     model/quantization/quantizer.cc
     model/quantization/random-coordinates-quantizer.cc
@@ -281,6 +282,7 @@ set(federated_headers
     model/quantization/optimal-dp-quantizer.h
     model/quantization/privacy-claim.h
     model/quantization/privacy-coin.h
+    model/quantization/public-interleaving.h
     model/quantization/public-rotation.h
     model/quantization/quantizer.h
     model/quantization/random-coordinates-quantizer.h
@@ -355,6 +357,7 @@ set(federated_test_sources
     test/privacy-audit-test.cc
     test/privacy-conversion-test.cc
     test/privacy-ledger-test.cc
+    test/public-interleaving-test.cc
     test/public-rotation-test.cc
     test/quantizer-test.cc
     test/rotated-federation-test.cc

@@ -82,6 +82,7 @@ struct Setting
     uint32_t mcs = 3;
     bool encrypt = false;
     bool rotation = false;
+    bool interleave = false;
     FederatedData data;
     Ptr<LearningModel> model;
     SampleShape shape;
@@ -195,6 +196,7 @@ Listen(const Setting& setting, const FederatedData& data, Row& row)
     federation.SetTaskAttribute("Model", PointerValue(setting.model));
     federation.SetTaskAttribute("Threads", UintegerValue(1));
     federation.SetRotation(setting.rotation);
+    federation.SetInterleave(setting.interleave);
     federation.SetQuantizer(
         options.MakeQuantizer(GetEncodedSize(setting.rotation, setting.dimension)));
     federation.SetDeviceAttribute("IntervalRule", PointerValue(options.MakeInterval()));
@@ -392,6 +394,7 @@ main(int argc, char* argv[])
                  100);
     FederatedScenarioOptions::AddEncryption(cmd, setting.encrypt);
     FederatedScenarioOptions::AddRotation(cmd, setting.rotation);
+    FederatedScenarioOptions::AddInterleave(cmd, setting.interleave);
     cmd.AddCount("devices", "Devices, all attacked", setting.devices, 1, 100);
     cmd.AddCount("nets", "Runs with other weights, images and fading", setting.nets, 1, 1000);
     cmd.AddChoice("local",
@@ -419,6 +422,9 @@ main(int argc, char* argv[])
     cmd.Require(!setting.rotation || !options.MakeInterval()->IsPerLayer(),
                 "Option --interval is '" + options.interval +
                     "', but a rotated update has no layers.");
+    cmd.Require(!setting.interleave || !options.MakeInterval()->IsPerLayer(),
+                "Option --interval is '" + options.interval +
+                    "', but an interleaved update has no layers.");
     std::string error;
     setting.data = FederatedData::LoadDirectory(data, error);
     cmd.Require(setting.data.train != nullptr, error);

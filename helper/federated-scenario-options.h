@@ -58,7 +58,7 @@ class FederatedScenarioOptions
 
     /**
      * Add the options of how updates are prepared, which AddFederation() adds too: --clip,
-     * --interval and --rotation.
+     * --interval, --rotation and --interleave.
      * @param cmd The command line.
      */
     void AddPreparation(FederatedCommandLine& cmd);
@@ -102,6 +102,13 @@ class FederatedScenarioOptions
      * @param [in,out] rotation Its default, and where the value goes.
      */
     static void AddRotation(FederatedCommandLine& cmd, bool& rotation);
+
+    /**
+     * Add --interleave, also for examples that have no other of these options.
+     * @param cmd The command line.
+     * @param [in,out] interleave Its default, and where the value goes.
+     */
+    static void AddInterleave(FederatedCommandLine& cmd, bool& interleave);
 
     /**
      * Add --selection, which AddFederation() adds too.
@@ -170,6 +177,7 @@ class FederatedScenarioOptions
     uint32_t threads = 0;                   //!< For training and evaluation; 0: all cores.
     bool encrypt = false;                   //!< Whether messages are encrypted.
     bool rotation = false;                  //!< Whether updates are rotated.
+    bool interleave = false;                //!< Whether updates are interleaved.
     std::string data = "data/mnist";        //!< Where the data are.
     std::string output;                     //!< Start of the paths of files; empty: none.
 

@@ -119,6 +119,12 @@ FusionCenter::GetTypeId()
                           BooleanValue(false),
                           MakeBooleanAccessor(&FusionCenter::m_rotation),
                           MakeBooleanChecker())
+            .AddAttribute("Interleave",
+                          "Whether the devices interleave their updates, as Interleave of the "
+                          "devices says; updates of the other kind are dropped.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FusionCenter::m_interleave),
+                          MakeBooleanChecker())
             .AddAttribute("FusionRule",
                           "Computes the weights of the updates.",
                           StringValue("ns3::EffectiveSnrFusion"),
@@ -516,6 +522,8 @@ FusionCenter::CheckAttributes()
     m_task->BeginWith(m_model);
     NS_ABORT_MSG_IF(m_rotation && !CheckRotation(PeekPointer(m_interval), m_model.size(), error),
                     "FusionCenter: " << error);
+    NS_ABORT_MSG_IF(m_interleave && !CheckInterleaving(PeekPointer(m_interval), error),
+                    "FusionCenter: " << error);
 }
 
 void
@@ -763,6 +771,7 @@ FusionCenter::StartRound()
     rules.collector.start = m_record.start;
     rules.collector.dimension = GetEncodedSize();
     rules.collector.isRotated = m_rotation;
+    rules.collector.isInterleaved = m_interleave;
     rules.collector.rememberFragments = m_noise->DependsOnSnr();
     rules.collector.limits = GetUpdateTerms();
     rules.grants.timeout = m_controlTimeout;
@@ -839,6 +848,10 @@ FusionCenter::Fuse()
     if (m_rotation)
     {
         rules.rotation = PublicRotation(m_task->GetRotationSeed(), m_round);
+    }
+    if (m_interleave)
+    {
+        rules.interleaving = PublicInterleaving(m_task->GetRotationSeed(), m_round);
     }
     FusedModel fused = FuseRound(m_exchange->GetCollector(),
                                  *m_roster,

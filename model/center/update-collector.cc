@@ -164,7 +164,7 @@ UpdateCollector::TakeUpdate(uint32_t device,
     Participant& participant = *m_participants.at(device);
     LinkRecord& record = participant.record;
     if ((record.sentKnown && record.receivedFragments == record.sentFragments) ||
-        header.rotated != m_rules.isRotated)
+        header.rotated != m_rules.isRotated || header.interleaved != m_rules.isInterleaved)
     {
         return DROP_INVALID; // more than its DONE reports, or not encoded as the others
     }
