@@ -50,7 +50,7 @@ class BlockFading : public testing::Test
         const NodeContainer nodes(count);
         for (uint32_t i = 0; i < count; ++i)
         {
-            m_places.push_back(CreateObject<ConstantPositionMobilityModel>());
+            m_places.emplace_back(CreateObject<ConstantPositionMobilityModel>());
             nodes.Get(i)->AggregateObject(m_places.back());
         }
     }
@@ -164,13 +164,13 @@ TEST_F(BlockFading, DependsOnTheTwoNodesAndTheTimeOnly)
     MakeNodes(30);
     const auto fading = Make(1, 20);
     std::vector<double> gains;
-    for (int i = 0; i < 100; ++i)
+    for (int64_t i = 0; i < 100; ++i)
     {
         gains.push_back(fading->GetGain(m_places[3], m_places[8], MilliSeconds(10 * i)));
     }
     // In another order, in the other direction, with other links in between, from a second object.
     const auto same = Make(1, 20);
-    for (int i = 99; i >= 0; --i)
+    for (int64_t i = 99; i >= 0; --i)
     {
         const Time time = MilliSeconds(10 * i);
         for (const auto& other : m_places)
