@@ -10,6 +10,7 @@
 #include "ns3/median-aggregator.h"
 #include "ns3/norm-bound-aggregator.h"
 #include "ns3/optimal-dp-quantizer.h"
+#include "ns3/public-interleaving.h"
 #include "ns3/public-rotation.h"
 #include "ns3/trimmed-mean-aggregator.h"
 #include "ns3/update-clipping.h"
@@ -73,6 +74,19 @@ Rotate(benchmark::State& state)
     {
         values = update;
         PublicRotation(1, ++round).Rotate(values);
+        benchmark::DoNotOptimize(values.data());
+    }
+}
+
+/** Put an update into the order in which it is sent. */
+void
+Interleave(benchmark::State& state)
+{
+    std::vector<float> values = MakeUpdate();
+    uint32_t round = 0;
+    for (auto _ : state)
+    {
+        PublicInterleaving(1, ++round).Interleave(values);
         benchmark::DoNotOptimize(values.data());
     }
 }
@@ -234,6 +248,7 @@ CopyTenUpdates(benchmark::State& state)
 
 BENCHMARK(Quantize)->Unit(benchmark::kMillisecond);
 BENCHMARK(Rotate)->Unit(benchmark::kMillisecond);
+BENCHMARK(Interleave)->Unit(benchmark::kMillisecond);
 BENCHMARK(QuantizeOptimally)->Unit(benchmark::kMillisecond);
 BENCHMARK(QuantizeLaplace)->Unit(benchmark::kMillisecond);
 BENCHMARK(QuantizeGaussian)->Unit(benchmark::kMillisecond);

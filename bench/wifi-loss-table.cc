@@ -39,7 +39,7 @@ constexpr uint32_t BYTES = 1400 + 8 + 20; // a message in UDP in IPv4
 const Time TURN = MilliSeconds(3);
 
 void
-Measure(uint32_t mcs, double fading, uint32_t frames)
+Measure(uint32_t mcs, const ObjectFactory& fading, uint32_t frames)
 {
     NodeContainer devices;
     devices.Create(DISTANCES.size());
@@ -107,21 +107,22 @@ main(int argc, char* argv[])
     std::string fading = "rayleigh";
     uint32_t frames = 1000;
     CommandLine cmd(__FILE__);
-    cmd.AddValue("fading", "none, rayleigh or nakagami:m", fading);
+    cmd.AddValue("fading", "none, rayleigh, nakagami:m or block:m,fd", fading);
     cmd.AddValue("frames", "Frames of each device", frames);
     cmd.Parse(argc, argv);
-    double m = 0;
-    if (!FederatedWifiHelper::ReadFading(fading, m) || frames == 0)
+    ObjectFactory lossModel;
+    if (!FederatedWifiHelper::ReadFading(fading, lossModel) || frames == 0)
     {
         std::fprintf(
             stderr,
-            "wifi-loss-table: fading is none, rayleigh or nakagami:m; frames is 1 or more\n");
+            "wifi-loss-table: fading is none, rayleigh, nakagami:m or block:m,fd; frames is 1 or "
+            "more\n");
         return 1;
     }
     std::printf("distance_m,mcs,rate_mbps,budget_db,snr_db,loss,standard_error\n");
     for (uint32_t mcs = 0; mcs <= 7; ++mcs)
     {
-        Measure(mcs, m, frames);
+        Measure(mcs, lossModel, frames);
     }
     return 0;
 }

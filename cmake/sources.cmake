@@ -120,6 +120,7 @@ set(federated_sources
     model/quantization/min-max-interval.cc
     model/quantization/optimal-dp-quantizer.cc
     model/quantization/privacy-coin.cc
+    model/quantization/public-interleaving.cc
     model/quantization/public-rotation.cc
     model/quantization/quantizer.cc
     model/quantization/random-coordinates-quantizer.cc
@@ -281,6 +282,7 @@ set(federated_headers
     model/quantization/optimal-dp-quantizer.h
     model/quantization/privacy-claim.h
     model/quantization/privacy-coin.h
+    model/quantization/public-interleaving.h
     model/quantization/public-rotation.h
     model/quantization/quantizer.h
     model/quantization/random-coordinates-quantizer.h
@@ -355,6 +357,7 @@ set(federated_test_sources
     test/privacy-audit-test.cc
     test/privacy-conversion-test.cc
     test/privacy-ledger-test.cc
+    test/public-interleaving-test.cc
     test/public-rotation-test.cc
     test/quantizer-test.cc
     test/rotated-federation-test.cc
@@ -433,22 +436,29 @@ set(federated_wifi_modules
 set(federated_wifi_packages
 )
 set(federated_wifi_sources
+    helper/federated-wifi-background.cc
     helper/federated-wifi-energy-helper.cc
     helper/federated-wifi-helper.cc
     helper/federated-wifi-listeners.cc
     helper/federated-wifi-radios.cc
     helper/federated-wifi-tuning.cc
+    model/channel/federated-block-fading.cc
+    model/channel/federated-shadowing.cc
     model/channel/wifi-link-probe.cc
     model/eavesdropper.cc
 )
 set(federated_wifi_headers
     helper/federated-wifi-energy-helper.h
     helper/federated-wifi-helper.h
+    model/channel/federated-block-fading.h
+    model/channel/federated-shadowing.h
     model/channel/wifi-link-probe.h
     model/eavesdropper.h
 )
 set(federated_wifi_tests
     test/eavesdropper-test.cc
+    test/federated-block-fading-test.cc
+    test/federated-shadowing-test.cc
     test/wifi-energy-test.cc
     test/wifi-federation-test.cc
     test/wifi-link-probe-test.cc

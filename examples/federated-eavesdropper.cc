@@ -80,10 +80,11 @@ struct Setting
     uint32_t nets = 1;
     uint32_t sniffers = 1;
     double radius = 10;
-    double fading = 1;
+    ObjectFactory fading;
     uint32_t mcs = 3;
     bool encrypt = false;
     bool rotation = false;
+    bool interleave = false;
     FederatedData data;
     Ptr<LearningModel> model;
     SampleShape shape;
@@ -199,6 +200,7 @@ Listen(const Setting& setting, const FederatedData& data, Row& row)
     federation.SetTaskAttribute("Model", PointerValue(setting.model));
     federation.SetTaskAttribute("Threads", UintegerValue(1));
     federation.SetRotation(setting.rotation);
+    federation.SetInterleave(setting.interleave);
     federation.SetQuantizer(
         options.MakeQuantizer(GetEncodedSize(setting.rotation, setting.dimension)));
     federation.SetDeviceAttribute("IntervalRule", PointerValue(options.MakeInterval()));
@@ -399,6 +401,7 @@ main(int argc, char* argv[])
                  100);
     FederatedScenarioOptions::AddEncryption(cmd, setting.encrypt);
     FederatedScenarioOptions::AddRotation(cmd, setting.rotation);
+    FederatedScenarioOptions::AddInterleave(cmd, setting.interleave);
     cmd.AddCount("devices", "Devices, all attacked", setting.devices, 1, 100);
     cmd.AddCount("nets", "Runs with other weights, images and fading", setting.nets, 1, 1000);
     cmd.AddChoice("local",
@@ -406,7 +409,10 @@ main(int argc, char* argv[])
                   local,
                   {"one", "ten", "both"});
     cmd.AddReal("radius", "Meters from the devices to the center", setting.radius, 0.1, 100000);
-    cmd.AddText("fading", "Fading of each frame: none, rayleigh or nakagami:m", fading);
+    cmd.AddText("fading",
+                "Fading: none, rayleigh or nakagami:m of each frame, or block:m,fd that lasts (fd: "
+                "Doppler frequency in Hz, 0: of the speed)",
+                fading);
     cmd.AddCount("mcs", "MCS of the frames of devices", setting.mcs, 0, 8);
     cmd.AddCount("threads", "Threads that attack, 0 for all cores", threads, 0, 1024);
     cmd.AddOutput(output);
@@ -418,10 +424,14 @@ main(int argc, char* argv[])
     }
     cmd.Require(FederatedWifiHelper::ReadFading(fading, setting.fading),
                 "Option --fading is '" + fading +
-                    "', not none, rayleigh or nakagami:m with m from 0.5 to 1000.");
+                    "', not none, rayleigh, nakagami:m or block:m,fd with m from 0.5 to 1000 and a "
+                    "Doppler frequency fd from 0 to 1e6 Hz.");
     cmd.Require(!setting.rotation || !options.MakeInterval()->IsPerLayer(),
                 "Option --interval is '" + options.interval +
                     "', but a rotated update has no layers.");
+    cmd.Require(!setting.interleave || !options.MakeInterval()->IsPerLayer(),
+                "Option --interval is '" + options.interval +
+                    "', but an interleaved update has no layers.");
     std::string error;
     setting.data = FederatedData::LoadDirectory(data, error);
     cmd.Require(setting.data.train != nullptr, error);

@@ -13,7 +13,8 @@
  *
  * Devices are uniform in a disc. In ad hoc mode all frames are group-addressed and never
  * acknowledged, and devices send with --mcs, so that a low SNR causes loss. In infrastructure mode
- * frames are acknowledged and rates adapt, so that a bad link is slow and its update late.
+ * frames are acknowledged and rates adapt, so that a bad link is slow and its update late. With
+ * --background four other stations in the disc send to each other in the same channel.
  *
  * PREFIX-rounds.csv has a row a round: simulated time, train loss, test accuracy, B, granted and
  * delivered bits, lost fraction, mean SNR, ... PREFIX-links.csv has a row for each selected device
@@ -49,6 +50,8 @@ main(int argc, char* argv[])
     std::string width = "20";
     uint32_t mcs = 3;
     std::string fading = "none";
+    std::string shadowing = "none";
+    double background = 0;
     double power = 16;
     uint32_t downlinkMcs = 0;
     double centerPower = 26;
@@ -66,7 +69,14 @@ main(int argc, char* argv[])
     cmd.AddChoice("width", "Channel width in MHz", width, {"20", "40", "80", "160"});
     cmd.AddCount("mcs", "MCS of the frames of devices, ad hoc", mcs, 0, 8);
     cmd.AddCount("downlink-mcs", "MCS of group-addressed frames of the center", downlinkMcs, 0, 8);
-    cmd.AddText("fading", "Fading of each frame: none, rayleigh or nakagami:m", fading);
+    cmd.AddText("fading",
+                "Fading: none, rayleigh or nakagami:m of each frame, or block:m,fd that lasts (fd: "
+                "Doppler frequency in Hz, 0: of the speed)",
+                fading);
+    cmd.AddText("shadowing",
+                "none, or SIGMA,DISTANCE: decibels, and meters until the correlation is 1/e",
+                shadowing);
+    cmd.AddReal("background", "What other stations send, in bit/s", background, 0, 1e9);
     cmd.AddReal("power", "Transmission power of devices in dBm", power, -50, 50);
     cmd.AddReal("center-power", "Transmission power of the center in dBm", centerPower, -50, 50);
     cmd.AddReal("energy", "Joules in the battery of each device, 0: no batteries", energy, 0, 1e9);
@@ -77,10 +87,16 @@ main(int argc, char* argv[])
     cmd.AddFlag("anim", "Write an animation as XML", anim);
     cmd.ParseOrExit(argc, argv);
     options.ReadOrExit(cmd);
-    double shape = 0;
-    cmd.Require(FederatedWifiHelper::ReadFading(fading, shape),
+    ObjectFactory lossModel;
+    cmd.Require(FederatedWifiHelper::ReadFading(fading, lossModel),
                 "Option --fading is '" + fading +
-                    "', not none, rayleigh or nakagami:m with m from 0.5 to 1000.");
+                    "', not none, rayleigh, nakagami:m or block:m,fd with m from 0.5 to 1000 and a "
+                    "Doppler frequency fd from 0 to 1e6 Hz.");
+    double sigma = 0;
+    double distance = 0;
+    cmd.Require(FederatedWifiHelper::ReadShadowing(shadowing, sigma, distance),
+                "Option --shadowing is '" + shadowing +
+                    "', not none or SIGMA,DISTANCE with 0 to 100 dB and 0.001 to 1e6 m.");
     cmd.Require(mode != "adhoc" || center != "wire",
                 "Option --center=wire needs --mode=infrastructure.");
     cmd.Require(mode != "adhoc" || !flowmon,
@@ -105,13 +121,20 @@ main(int argc, char* argv[])
     wifi.SetWidth(static_cast<uint16_t>(std::stoul(width)));
     wifi.SetMcs(mcs);
     wifi.SetExponent(options.exponent);
-    wifi.SetFading(shape);
+    wifi.SetShadowing(sigma, distance);
+    wifi.SetFading(lossModel);
     wifi.SetTxPower(power);
     wifi.SetDownlinkMcs(downlinkMcs);
     wifi.SetCenterTxPower(centerPower);
     // Radios, addresses and applications. What is set on the federation before this line wins over
     // what the cell sets: SetCenterAttribute("DownlinkRate", ...) would send the model faster.
     wifi.Install(federation, accessPoint.Get(0));
+    if (background > 0)
+    {
+        const NodeContainer others(4); // in the same channel, but not in the federation
+        options.PlaceOthers(others);
+        wifi.AddBackground(others, DataRate(static_cast<uint64_t>(std::ceil(background))));
+    }
 
     // Batteries are put in afterwards: they need radios and applications.
     std::unique_ptr<FederatedWifiEnergyHelper> batteries;

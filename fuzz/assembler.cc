@@ -357,7 +357,7 @@ LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size)
         const ExactCopy copy(message);
         FederatedHeader header;
         if (header.Read(copy.Get(), copy.GetSize()) != FederatedHeader::READ_OK ||
-            header.type != FederatedHeader::UPDATE || header.rotated)
+            header.type != FederatedHeader::UPDATE || header.rotated || header.interleaved)
         {
             continue;
         }

@@ -49,6 +49,7 @@ class Federation
         m_isMeasured = (flags & 4) != 0;
         m_isFloats = (flags & 24) == 0;
         m_isRotated = (flags & 32) != 0;
+        m_isInterleaved = (flags & 128) != 0;
         const auto quantizer = m_isFloats ? Ptr<Quantizer>(CreateObject<IdentityQuantizer>())
                                : (flags & 8) != 0
                                    ? Ptr<Quantizer>(CreateObject<UnbiasedStochasticQuantizer>())
@@ -88,6 +89,7 @@ class Federation
             PointerValue(isUniform ? Ptr<FusionRule>(CreateObject<UniformFusion>())
                                    : Ptr<FusionRule>(CreateObject<EffectiveSnrFusion>())));
         m_center->SetAttribute("Rotation", BooleanValue(m_isRotated));
+        m_center->SetAttribute("Interleave", BooleanValue(m_isInterleaved));
         m_center->SetAttribute("BitBudget",
                                StringValue(m_isMeasured ? "ns3::MeasuredBitBudget"
                                                         : "ns3::FixedBitBudget[Bits=1000]"));
@@ -118,6 +120,7 @@ class Federation
         m_honest->SetAttribute("Task", PointerValue(m_network.task));
         m_honest->SetAttribute("Quantizer", PointerValue(quantizer));
         m_honest->SetAttribute("Rotation", BooleanValue(m_isRotated));
+        m_honest->SetAttribute("Interleave", BooleanValue(m_isInterleaved));
         m_honest->SetAttribute("ClipBound", DoubleValue(1));
         m_honest->SetAttribute("Protocol", TypeIdValue(GetProtocol()));
         m_honest->SetAttribute("FragmentSize", UintegerValue(100));
@@ -150,6 +153,7 @@ class Federation
         hints.nowNs = static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
         hints.deadlineNs = puppet.grantBody.deadlineNs;
         hints.isRotated = m_isRotated;
+        hints.isInterleaved = m_isInterleaved;
         return hints;
     }
 
@@ -267,6 +271,7 @@ class Federation
     bool m_isMeasured = false;
     bool m_isFloats = false;
     bool m_isRotated = false;
+    bool m_isInterleaved = false;
     Ptr<FusionCenter> m_center;
     Ptr<FederatedDevice> m_honest;
     std::vector<std::unique_ptr<Puppet>> m_insiders;

@@ -55,6 +55,7 @@ class Cell
                              : Ptr<Quantizer>(CreateObject<UnbiasedStochasticQuantizer>())));
         m_device->SetAttribute("ClipBound", DoubleValue(1));
         m_device->SetAttribute("Rotation", BooleanValue(isRotated));
+        m_device->SetAttribute("Interleave", BooleanValue((flags & 128) != 0));
         m_device->SetAttribute("IncompleteModel",
                                StringValue((flags & 32) != 0 ? "use-previous" : "sit-out"));
         m_device->SetAttribute(

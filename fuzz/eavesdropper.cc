@@ -164,7 +164,9 @@ LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size)
     hints.fragments = 1 + input.Below(4);
     hints.wireBits = input.Pick<uint8_t>({2, 4, 1, 8, 32, 3});
     hints.bits = hints.wireBits;
-    hints.isRotated = input.Byte() >= 200;
+    const uint8_t flags = input.Byte();
+    hints.isRotated = flags >= 200;
+    hints.isInterleaved = flags % 4 == 3;
     hints.dimension = hints.isRotated ? 256 : DIMENSION;
     uint64_t frames = 0;
     while (!input.IsEmpty() && frames < 40)

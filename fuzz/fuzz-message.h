@@ -52,19 +52,20 @@ FixChecksum(Bytes& message)
 /** What a sender who wants to be believed knows. */
 struct MessageHints
 {
-    uint32_t round = 1;      //!< The current round.
-    uint32_t device = 0;     //!< A device that exists.
-    uint32_t sequence = 1;   //!< A sequence number that is expected.
-    uint32_t dimension = 1;  //!< Coordinates of model and update.
-    uint32_t fragments = 1;  //!< Of the model or update.
-    uint8_t bits = 2;        //!< Resolution of the device.
-    uint8_t wireBits = 32;   //!< Bits of a coordinate of an update.
-    uint64_t nowNs = 0;      //!< The time.
-    uint64_t deadlineNs = 0; //!< When the round ends.
-    uint32_t group = 0;      //!< Group of the device.
-    bool isRotated = false;  //!< Whether updates are rotated.
-    float low = -1;          //!< Interval of updates.
-    float high = 1;          //!< Likewise.
+    uint32_t round = 1;         //!< The current round.
+    uint32_t device = 0;        //!< A device that exists.
+    uint32_t sequence = 1;      //!< A sequence number that is expected.
+    uint32_t dimension = 1;     //!< Coordinates of model and update.
+    uint32_t fragments = 1;     //!< Of the model or update.
+    uint8_t bits = 2;           //!< Resolution of the device.
+    uint8_t wireBits = 32;      //!< Bits of a coordinate of an update.
+    uint64_t nowNs = 0;         //!< The time.
+    uint64_t deadlineNs = 0;    //!< When the round ends.
+    uint32_t group = 0;         //!< Group of the device.
+    bool isRotated = false;     //!< Whether updates are rotated.
+    bool isInterleaved = false; //!< Whether they are interleaved.
+    float low = -1;             //!< Interval of updates.
+    float high = 1;             //!< Likewise.
 };
 
 /** @return a time near one that makes sense, in nanoseconds. */
@@ -153,7 +154,9 @@ MakeFragment(FuzzInput& input, const MessageHints& hints, FederatedHeader& heade
     header.coordinates = input.Near(
         begin < hints.dimension ? std::min(each, hints.dimension - begin) : hints.dimension);
     header.distortion = input.Float();
-    header.rotated = hints.isRotated != (input.Byte() > 240);
+    const uint8_t flags = input.Byte();
+    header.rotated = hints.isRotated != (flags > 240);
+    header.interleaved = hints.isInterleaved != (flags > 225 && flags % 2 == 1);
     if (!isModel)
     {
         // One interval, or several that cover the fragment unless the input says otherwise.

@@ -66,7 +66,7 @@ FitTogether(const Bytes& m)
     const uint64_t first = Number(&m[24], 4);
     const uint64_t coordinates = Number(&m[28], 4);
     const bool isUpdate = type == 6;
-    const unsigned bits = isUpdate ? m[32] % 128 : m[32];
+    const unsigned bits = isUpdate ? m[32] % 64 : m[32];
     const unsigned intervals = m[33];
     const uint64_t length = Number(&m[34], 2);
     const float distortion = Real(&m[36]);
@@ -136,9 +136,10 @@ CheckFields(const FederatedHeader& header, const Bytes& m)
                 header.round == Number(&m[8], 4) && header.device == Number(&m[12], 4) &&
                 header.fragment == Number(&m[16], 4) && header.fragments == Number(&m[20], 4) &&
                 header.first == Number(&m[24], 4) && header.coordinates == Number(&m[28], 4) &&
-                header.bits == (isUpdate ? m[32] % 128 : m[32]) &&
-                header.rotated == (isUpdate && m[32] >= 128) && header.intervals.size() == m[33] &&
-                header.payloadLength == Number(&m[34], 2) &&
+                header.bits == (isUpdate ? m[32] % 64 : m[32]) &&
+                header.rotated == (isUpdate && m[32] >= 128) &&
+                header.interleaved == (isUpdate && m[32] / 64 % 2 == 1) &&
+                header.intervals.size() == m[33] && header.payloadLength == Number(&m[34], 2) &&
                 Bits(header.distortion) == Number(&m[36], 4) &&
                 header.checksum == Number(&m[40], 4),
             "the fields of a header are what the diagram says");

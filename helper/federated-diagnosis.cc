@@ -143,8 +143,8 @@ FindWarnings(const RunFacts& facts)
             (facts.selected == 0 ? "No device was selected: does the bit budget carry one update?"
              : isDropped
                  ? "Updates arrived, but " + drops +
-                       ": do Quantizer, IntervalRule, Rotation and ClipBound of the center and of "
-                       "the devices agree?"
+                       ": do Quantizer, IntervalRule, Rotation, Interleave and ClipBound of the "
+                       "center and of the devices agree?"
                  : "Of most participants nothing was used: " +
                        ExplainState(FindCommonFailure(facts), facts.deadline)));
     }

@@ -517,6 +517,13 @@ FederatedHelper::SetRotation(bool rotation)
 }
 
 void
+FederatedHelper::SetInterleave(bool interleave)
+{
+    SetCenterAttribute("Interleave", BooleanValue(interleave));
+    SetDeviceAttribute("Interleave", BooleanValue(interleave));
+}
+
+void
 FederatedHelper::SetGroupAddress(Ipv4Address group, uint16_t devicePort)
 {
     CheckOpen("SetGroupAddress");
@@ -822,9 +829,13 @@ FederatedHelper::CheckStrategies(std::string& error)
     UpdateSettings settings;
     settings.quantizer = PeekPointer(quantizer->Get<Quantizer>());
     settings.intervalRule = PeekPointer(interval->Get<IntervalRule>());
-    if (IsRotated())
+    if (IsSetForDevices("Rotation"))
     {
         settings.rotation = PublicRotation(m_task->GetRotationSeed(), 0);
+    }
+    if (IsSetForDevices("Interleave"))
+    {
+        settings.interleaving = PublicInterleaving(m_task->GetRotationSeed(), 0);
     }
     for (std::size_t i = 0; i < m_groups.size(); ++i)
     {
@@ -923,17 +934,17 @@ FederatedHelper::GetProfile() const
 }
 
 bool
-FederatedHelper::IsRotated() const
+FederatedHelper::IsSetForDevices(const std::string& name) const
 {
-    const auto rotation = DynamicCast<const BooleanValue>(
-        FindValue(FederatedDevice::GetTypeId(), m_deviceAttributes, "Rotation"));
-    return rotation && rotation->Get();
+    const auto value = DynamicCast<const BooleanValue>(
+        FindValue(FederatedDevice::GetTypeId(), m_deviceAttributes, name));
+    return value && value->Get();
 }
 
 std::size_t
 FederatedHelper::GetEncodedSize() const
 {
-    return ns3::GetEncodedSize(IsRotated(), m_task->GetDimension());
+    return ns3::GetEncodedSize(IsSetForDevices("Rotation"), m_task->GetDimension());
 }
 
 TypeId

@@ -176,6 +176,13 @@ class FederatedHelper
     void SetRotation(bool rotation);
 
     /**
+     * Send the coordinates of updates in a public order (PublicInterleaving): a burst of lost
+     * fragments then takes a share of every layer. It needs one interval for the whole update.
+     * @param interleave Whether the devices do, and the center puts them back.
+     */
+    void SetInterleave(bool interleave);
+
+    /**
      * Send all messages, up and down, to a broadcast or multicast address, as on a radio without
      * acknowledgments. Center and devices have different ports; a sender is identified by its
      * device id. Only UDP over IPv4.
@@ -460,8 +467,11 @@ class FederatedHelper
     /** @return how many coordinates of an update are encoded: d, or P if updates are rotated. */
     std::size_t GetEncodedSize() const;
 
-    /** @return whether the devices rotate their updates. */
-    bool IsRotated() const;
+    /**
+     * @param name Name of a Boolean attribute of devices.
+     * @return its value for the devices that this helper makes.
+     */
+    bool IsSetForDevices(const std::string& name) const;
 
     /** @return the socket factory of the protocol. */
     TypeId GetProtocol() const;

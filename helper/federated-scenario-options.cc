@@ -82,6 +82,7 @@ FederatedScenarioOptions::AddPreparation(FederatedCommandLine& cmd)
                 0,
                 1e6);
     AddRotation(cmd, rotation);
+    AddInterleave(cmd, interleave);
 }
 
 void
@@ -131,6 +132,15 @@ FederatedScenarioOptions::AddRotation(FederatedCommandLine& cmd, bool& rotation)
         "Rotate updates at random: lost fragments take a little of every coordinate (profile "
         "sound then needs another --clip and --interval)",
         rotation);
+}
+
+void
+FederatedScenarioOptions::AddInterleave(FederatedCommandLine& cmd, bool& interleave)
+{
+    cmd.AddFlag("interleave",
+                "Spread the coordinates of each layer over all fragments: a burst of lost "
+                "fragments takes a share of every layer",
+                interleave);
 }
 
 void
@@ -229,6 +239,10 @@ FederatedScenarioOptions::SetUp(FederatedHelper& federation, const FederatedComm
     {
         federation.SetRotation(true);
     }
+    if (interleave)
+    {
+        federation.SetInterleave(true);
+    }
     learning.SetUp(federation);
     federation.SetTaskAttribute("Threads", UintegerValue(threads));
     federation.SetCenterAttribute("LinkNoise", StringValue(noiseModel));
@@ -278,6 +292,17 @@ FederatedScenarioOptions::Place(const NodeContainer& devices, const Ptr<Node>& r
     }
     mobility.Install(devices);
     mobility.AssignStreams(devices, FederatedStreams::WALKS);
+}
+
+void
+FederatedScenarioOptions::PlaceOthers(const NodeContainer& others) const
+{
+    auto disc = CreateObject<UniformDiscPositionAllocator>();
+    disc->SetRho(radius);
+    disc->AssignStreams(FederatedStreams::POSITIONS + 5);
+    MobilityHelper mobility;
+    mobility.SetPositionAllocator(disc);
+    mobility.Install(others);
 }
 
 } // namespace ns3

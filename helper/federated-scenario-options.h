@@ -58,7 +58,7 @@ class FederatedScenarioOptions
 
     /**
      * Add the options of how updates are prepared, which AddFederation() adds too: --clip,
-     * --interval and --rotation.
+     * --interval, --rotation and --interleave.
      * @param cmd The command line.
      */
     void AddPreparation(FederatedCommandLine& cmd);
@@ -104,6 +104,13 @@ class FederatedScenarioOptions
     static void AddRotation(FederatedCommandLine& cmd, bool& rotation);
 
     /**
+     * Add --interleave, also for examples that have no other of these options.
+     * @param cmd The command line.
+     * @param [in,out] interleave Its default, and where the value goes.
+     */
+    static void AddInterleave(FederatedCommandLine& cmd, bool& interleave);
+
+    /**
      * Add --selection, which AddFederation() adds too.
      * @param cmd The command line.
      */
@@ -130,6 +137,12 @@ class FederatedScenarioOptions
      * @param reference The node at the origin.
      */
     void Place(const NodeContainer& devices, const Ptr<Node>& reference) const;
+
+    /**
+     * Place further nodes, which do not move, uniformly in the disc.
+     * @param others The nodes.
+     */
+    void PlaceOthers(const NodeContainer& others) const;
 
     /**
      * @param text Groups such as 50x2,50x4: devices, then bits.
@@ -164,6 +177,7 @@ class FederatedScenarioOptions
     uint32_t threads = 0;                   //!< For training and evaluation; 0: all cores.
     bool encrypt = false;                   //!< Whether messages are encrypted.
     bool rotation = false;                  //!< Whether updates are rotated.
+    bool interleave = false;                //!< Whether updates are interleaved.
     std::string data = "data/mnist";        //!< Where the data are.
     std::string output;                     //!< Start of the paths of files; empty: none.
 

@@ -134,7 +134,7 @@ FederatedTraceWriter::Open(const std::string& prefix, bool links, std::string& e
                              "granted_bits,delivered_bits,lost_fraction,mean_snr_db,mean_sigma,"
                              "same_cell_epsilon,skipped,untouched_fraction,joined,dropped,"
                              "uplink_budget_s,mean_rate_bps,true_epsilon,zcdp_epsilon,"
-                             "sampled_epsilon,declined,start_s\n";
+                             "sampled_epsilon,declined,start_s,mean_burst,repair_s\n";
     if (links)
     {
         m_links = std::make_unique<FederatedOutputFile>(prefix + "-links.csv");
@@ -434,12 +434,15 @@ FederatedTraceWriter::HandleRoundEnd(const RoundRecord& record)
 {
     uint64_t sent = 0;
     uint64_t received = 0;
+    uint64_t bursts = 0; // runs of lost fragments
     for (const LinkRecord& link : record.links)
     {
         if (const auto device = FindSent(link, record.round))
         {
             sent += device->fragments;
             received += link.receivedFragments;
+            bursts +=
+                device->fragments > link.receivedFragments ? std::max(1U, link.lostBursts) : 0;
         }
     }
     m_sentFragments += sent;
@@ -448,7 +451,11 @@ FederatedTraceWriter::HandleRoundEnd(const RoundRecord& record)
     UpdateLedgers();
     if (m_rounds && m_error.empty())
     {
-        WriteRound(record, GetFraction(sent, received));
+        WriteRound(record,
+                   GetFraction(sent, received),
+                   bursts == 0
+                       ? UNKNOWN
+                       : static_cast<double>(sent - received) / static_cast<double>(bursts));
     }
     if (m_links && m_error.empty())
     {
@@ -459,7 +466,7 @@ FederatedTraceWriter::HandleRoundEnd(const RoundRecord& record)
 }
 
 void
-FederatedTraceWriter::WriteRound(const RoundRecord& record, double lostFraction)
+FederatedTraceWriter::WriteRound(const RoundRecord& record, double lostFraction, double meanBurst)
 {
     uint64_t dropped = 0;
     for (uint64_t count : record.drops)
@@ -473,7 +480,7 @@ FederatedTraceWriter::WriteRound(const RoundRecord& record, double lostFraction)
         << record.sameCellEpsilon << record.skipped << record.untouchedFraction << record.joined
         << dropped << record.uplinkSeconds << record.meanRate << GetLargestEpsilon(EPSILON_BASIC)
         << GetLargestEpsilon(EPSILON_ZCDP) << GetLargestEpsilon(EPSILON_SAMPLED) << record.declined
-        << record.start.GetSeconds();
+        << record.start.GetSeconds() << meanBurst << record.repairTime.GetSeconds();
     m_rounds->GetStream() << row.Get();
     Flush(*m_rounds);
 }

@@ -230,8 +230,9 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     /**
      * @param record The round.
      * @param lostFraction Its lost fraction, NaN if it is unknown.
+     * @param meanBurst Lost fragments in a row, on average; NaN if none was lost.
      */
-    void WriteRound(const RoundRecord& record, double lostFraction);
+    void WriteRound(const RoundRecord& record, double lostFraction, double meanBurst);
 
     /**
      * @param record The round.

@@ -2,6 +2,7 @@
 
 #include "federated-wifi-helper.h"
 
+#include "federated-wifi-background.h"
 #include "federated-wifi-listeners.h"
 #include "federated-wifi-radios.h"
 #include "federated-wifi-tuning.h"
@@ -9,8 +10,11 @@
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/data-rate.h"
+#include "ns3/double.h"
 #include "ns3/enum.h"
+#include "ns3/federated-block-fading.h"
 #include "ns3/federated-number.h"
+#include "ns3/federated-shadowing.h"
 #include "ns3/federated-streams.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
@@ -28,6 +32,7 @@
 
 #include <algorithm>
 #include <map>
+#include <vector>
 
 namespace ns3
 {
@@ -39,6 +44,38 @@ const char* const CELL = "10.1.0.0"; // 10.1.0.1 is the access point
 const char* const CELL_MASK = "255.255.0.0";
 const char* const CELL_BROADCAST = "10.1.255.255";
 const char* const MULTICAST_GROUP = "239.255.42.42";
+
+/** @return what makes fading of each frame; m = 0: nothing. */
+ObjectFactory
+MakeNakagami(double m)
+{
+    ObjectFactory fading;
+    if (m > 0)
+    {
+        fading.SetTypeId(NakagamiPropagationLossModel::GetTypeId());
+        for (const char* name : {"m0", "m1", "m2"}) // near, further and far
+        {
+            fading.Set(name, DoubleValue(m));
+        }
+    }
+    return fading;
+}
+
+/** @return whether a text is so many finite numbers with commas between. */
+bool
+ReadReals(const std::string& text, std::size_t count, std::vector<double>& numbers)
+{
+    numbers.clear();
+    for (const std::string& item : FederatedNumber::Split(text))
+    {
+        numbers.push_back(0);
+        if (!FederatedNumber::ReadReal(item, numbers.back()))
+        {
+            return false;
+        }
+    }
+    return numbers.size() == count;
+}
 
 } // namespace
 
@@ -97,20 +134,67 @@ FederatedWifiHelper::SetExponent(double exponent)
 void
 FederatedWifiHelper::SetFading(double m)
 {
-    m_fading = m;
+    m_fading = MakeNakagami(m);
+}
+
+void
+FederatedWifiHelper::SetFading(const ObjectFactory& fading)
+{
+    m_fading = fading;
 }
 
 bool
-FederatedWifiHelper::ReadFading(const std::string& text, double& m)
+FederatedWifiHelper::ReadFading(const std::string& text, ObjectFactory& fading)
 {
-    const std::string nakagami = "nakagami:";
     if (text == "none" || text == "rayleigh")
     {
-        m = text == "none" ? 0 : 1;
+        fading = MakeNakagami(text == "none" ? 0 : 1);
         return true;
     }
-    return text.compare(0, nakagami.size(), nakagami) == 0 &&
-           FederatedNumber::ReadReal(text.substr(nakagami.size()), m) && m >= 0.5 && m <= 1000;
+    const std::size_t colon = text.find(':');
+    const std::string kind = text.substr(0, colon);
+    const bool isBlock = kind == "block";
+    std::vector<double> numbers;
+    if (colon == std::string::npos || (kind != "nakagami" && !isBlock) ||
+        !ReadReals(text.substr(colon + 1), isBlock ? 2 : 1, numbers) || numbers[0] < 0.5 ||
+        numbers[0] > 1000 || numbers.back() < 0 || numbers.back() > 1e6)
+    {
+        return false;
+    }
+    fading = MakeNakagami(numbers[0]);
+    if (isBlock)
+    {
+        fading = ObjectFactory();
+        fading.SetTypeId(FederatedBlockFading::GetTypeId());
+        fading.Set("Shape", DoubleValue(numbers[0]));
+        fading.Set("Doppler", DoubleValue(numbers[1]));
+    }
+    return true;
+}
+
+void
+FederatedWifiHelper::SetShadowing(double sigma, double distance)
+{
+    m_shadowing = ObjectFactory();
+    if (sigma > 0)
+    {
+        m_shadowing.SetTypeId(FederatedShadowing::GetTypeId());
+        m_shadowing.Set("Sigma", DoubleValue(sigma));
+        m_shadowing.Set("Distance", DoubleValue(distance));
+    }
+}
+
+bool
+FederatedWifiHelper::ReadShadowing(const std::string& text, double& sigma, double& distance)
+{
+    std::vector<double> numbers{0, 1};
+    if (text != "none" && !ReadReals(text, 2, numbers))
+    {
+        return false;
+    }
+    sigma = numbers[0];
+    distance = numbers[1];
+    return sigma >= 0 && sigma <= 100 && distance >= 1e-3 && distance <= 1e6;
 }
 
 void
@@ -219,7 +303,8 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
     }
     m_accessPoint = accessPoint;
 
-    const federated::WifiRadioSettings settings{m_adhoc, m_width, m_exponent, m_fading, m_manager};
+    const federated::WifiRadioSettings settings{
+        m_adhoc, m_width, m_exponent, m_shadowing, m_fading, m_manager};
     m_radios = std::make_unique<federated::WifiRadios>(settings);
     m_listeners =
         std::make_unique<federated::WifiListeners>(*m_radios, GetTuning(), m_mcs, m_txPower);
@@ -382,6 +467,13 @@ FederatedWifiHelper::AddListener(const Ptr<Node>& node)
 {
     NS_ABORT_MSG_IF(!m_listeners, "FederatedWifiHelper: AddListener comes before Install");
     return m_listeners->Add(node);
+}
+
+void
+FederatedWifiHelper::AddBackground(const NodeContainer& stations, const DataRate& rate)
+{
+    NS_ABORT_MSG_IF(!m_radios, "FederatedWifiHelper: AddBackground comes before Install");
+    federated::AddBackground(stations, rate, *m_radios, GetTuning(), m_mcs, m_txPower);
 }
 
 Ptr<Eavesdropper>

@@ -6,12 +6,14 @@
 #include "federated-helper.h"
 
 #include "ns3/application-container.h"
+#include "ns3/data-rate.h"
 #include "ns3/eavesdropper.h"
 #include "ns3/federated-port.h"
 #include "ns3/ipv4-address.h"
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
 #include "ns3/nstime.h"
+#include "ns3/object-factory.h"
 #include "ns3/vector.h"
 #include "ns3/wifi-link-probe.h"
 
@@ -99,11 +101,33 @@ class FederatedWifiHelper
     void SetFading(double m);
 
     /**
-     * @param text none, rayleigh or nakagami:m.
-     * @param [out] m What SetFading takes.
+     * @param fading Makes a PropagationLossModel of mean 0 dB, such as FederatedBlockFading;
+     * without a TypeId: no fading. Listeners get one with random streams of their own.
+     */
+    void SetFading(const ObjectFactory& fading);
+
+    /**
+     * @param text none, rayleigh, nakagami:m or block:m,fd, with the Doppler frequency fd in Hz
+     * (FederatedBlockFading).
+     * @param [out] fading What SetFading takes.
+     * @return whether the text is one of these, with m from 0.5 to 1000 and fd from 0 to 10^6.
+     */
+    static bool ReadFading(const std::string& text, ObjectFactory& fading);
+
+    /**
+     * Let obstacles add to the path loss (FederatedShadowing).
+     * @param sigma Standard deviation in dB; 0: none.
+     * @param distance How far an end of a link moves until the correlation is 1/e, in meters.
+     */
+    void SetShadowing(double sigma, double distance);
+
+    /**
+     * @param text none, or SIGMA,DISTANCE.
+     * @param [out] sigma What SetShadowing takes, up to 100.
+     * @param [out] distance What SetShadowing takes, 0.001 to 10^6.
      * @return whether the text is one of these.
      */
-    static bool ReadFading(const std::string& text, double& m);
+    static bool ReadShadowing(const std::string& text, double& sigma, double& distance);
 
     /** @param dbm Transmission power of devices in dBm; 16 if this is not called. */
     void SetTxPower(double dbm);
@@ -234,6 +258,15 @@ class FederatedWifiHelper
     Ptr<NetDevice> AddListener(const Ptr<Node>& node);
 
     /**
+     * Add stations that use the channel for something else, after Install(). Each sends packets to
+     * the next one, the last one to the first, at equal intervals and without end; frames are
+     * acknowledged. They contend with the federation, and are counted nowhere.
+     * @param stations Two nodes or more with positions, without IP.
+     * @param rate What all of them together are given to send, in bit/s.
+     */
+    void AddBackground(const NodeContainer& stations, const DataRate& rate);
+
+    /**
      * Add an eavesdropper to a federation, after cell and federation were installed.
      * @param position Its position; the node of the application can be moved.
      * @param federation The federation, whose dimension and quantizer are public.
@@ -326,7 +359,8 @@ class FederatedWifiHelper
     uint32_t m_mcs = 3;             //!< Of devices, ad hoc.
     uint32_t m_downlinkMcs = 0;     //!< Of the center's frames to groups.
     double m_exponent = 3;          //!< Of the path loss.
-    double m_fading = 0;            //!< Nakagami m; 0: none.
+    ObjectFactory m_shadowing;      //!< Makes the shadowing; without a TypeId: none.
+    ObjectFactory m_fading;         //!< Makes the fading; without a TypeId: none.
     double m_txPower = 16;          //!< Of devices, dBm.
     double m_centerTxPower = 26;    //!< Of the center, dBm.
     std::string m_manager;          //!< Rate manager.

@@ -16,29 +16,31 @@ namespace ns3::federated
 WifiRadios::WifiRadios(const WifiRadioSettings& settings)
     : m_settings(settings),
       m_channel(CreateObject<YansWifiChannel>()),
-      m_pathLoss(CreateObjectWithAttributes<LogDistancePropagationLossModel>(
+      m_steady(CreateObjectWithAttributes<LogDistancePropagationLossModel>(
           "Exponent",
           DoubleValue(settings.exponent))),
       m_fading(MakeFading())
 {
     m_channel->SetPropagationDelayModel(CreateObject<ConstantSpeedPropagationDelayModel>());
+    m_channel->SetPropagationLossModel(m_steady);
+    if (settings.shadowing.IsTypeIdSet())
+    {
+        const auto shadowing = settings.shadowing.Create<PropagationLossModel>();
+        m_steady->SetNext(shadowing);
+        m_steady = shadowing;
+    }
     if (m_fading)
     {
-        m_pathLoss->SetNext(m_fading);
+        m_steady->SetNext(m_fading);
     }
-    m_channel->SetPropagationLossModel(m_pathLoss);
     SetUpPhy();
 }
 
 Ptr<PropagationLossModel>
 WifiRadios::MakeFading() const
 {
-    if (m_settings.fading <= 0)
-    {
-        return nullptr;
-    }
-    const DoubleValue m(m_settings.fading);
-    return CreateObjectWithAttributes<NakagamiPropagationLossModel>("m0", m, "m1", m, "m2", m);
+    return m_settings.fading.IsTypeIdSet() ? m_settings.fading.Create<PropagationLossModel>()
+                                           : nullptr;
 }
 
 void
@@ -92,7 +94,7 @@ WifiRadios::GetFading() const
 void
 WifiRadios::ReplaceFading(const Ptr<PropagationLossModel>& fading)
 {
-    m_pathLoss->SetNext(fading);
+    m_steady->SetNext(fading);
 }
 
 Ptr<YansWifiChannel>

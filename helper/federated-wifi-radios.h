@@ -5,6 +5,7 @@
 
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
+#include "ns3/object-factory.h"
 #include "ns3/propagation-loss-model.h"
 #include "ns3/yans-wifi-helper.h"
 
@@ -17,11 +18,12 @@ namespace ns3::federated
 /** Common settings of all radios of a cell. */
 struct WifiRadioSettings
 {
-    bool isAdhoc;        //!< Whether there is no access point.
-    uint16_t width;      //!< Of the channel, in MHz.
-    double exponent;     //!< Of the path loss.
-    double fading;       //!< Nakagami m; 0: none.
-    std::string manager; //!< TypeId name of the rate manager; not used ad hoc.
+    bool isAdhoc;            //!< Whether there is no access point.
+    uint16_t width;          //!< Of the channel, in MHz.
+    double exponent;         //!< Of the path loss.
+    ObjectFactory shadowing; //!< Makes the loss model that follows it; without a TypeId: none.
+    ObjectFactory fading;    //!< Makes the loss model that follows that; likewise.
+    std::string manager;     //!< TypeId name of the rate manager; not used ad hoc.
 };
 
 /** The channel of a cell, and a factory of radios on it: 802.11ac, 5 GHz. */
@@ -49,7 +51,7 @@ class WifiRadios
     /** @return the fading of the cell; null if it has none. */
     Ptr<PropagationLossModel> GetFading() const;
 
-    /** @param fading What follows the path loss, instead of the fading of the cell. */
+    /** @param fading What follows path loss and shadowing, instead of the fading of the cell. */
     void ReplaceFading(const Ptr<PropagationLossModel>& fading);
 
     /** @return the channel. */
@@ -77,11 +79,11 @@ class WifiRadios
     /** Set the attributes of every PHY. */
     void SetUpPhy();
 
-    WifiRadioSettings m_settings;         //!< Common settings of all radios.
-    YansWifiPhyHelper m_phy;              //!< Makes PHYs and writes captures.
-    Ptr<YansWifiChannel> m_channel;       //!< The channel.
-    Ptr<PropagationLossModel> m_pathLoss; //!< Its path loss.
-    Ptr<PropagationLossModel> m_fading;   //!< Its fading; may be null.
+    WifiRadioSettings m_settings;       //!< Common settings of all radios.
+    YansWifiPhyHelper m_phy;            //!< Makes PHYs and writes captures.
+    Ptr<YansWifiChannel> m_channel;     //!< The channel.
+    Ptr<PropagationLossModel> m_steady; //!< The last of its loss models before the fading.
+    Ptr<PropagationLossModel> m_fading; //!< Its fading; may be null.
 };
 
 } // namespace ns3::federated

@@ -8,6 +8,7 @@
 #include "ns3/message-protection.h"
 #include "ns3/node.h"
 #include "ns3/pointer.h"
+#include "ns3/public-interleaving.h"
 #include "ns3/public-rotation.h"
 #include "ns3/strategy-checker.h"
 #include "ns3/string.h"
@@ -95,7 +96,7 @@ Eavesdropper::GetTypeId()
                           MakeUintegerAccessor(&Eavesdropper::m_bits),
                           MakeUintegerChecker<uint32_t>(0, Quantizer::MAX_BITS))
             .AddAttribute("RotationSeed",
-                          "Seed of the rotation of updates, which is public "
+                          "Seed of the rotation and of the order of updates, which is public "
                           "(LearningTask::GetRotationSeed).",
                           UintegerValue(0),
                           MakeUintegerAccessor(&Eavesdropper::m_rotationSeed),
@@ -422,13 +423,15 @@ Eavesdropper::Use(const uint8_t* message, std::size_t size, double snr)
     if (!capture->update)
     {
         capture->isRotated = m_header.rotated;
+        capture->isInterleaved = m_header.interleaved;
         capture->size = GetEncodedSize(capture->isRotated, m_dimension);
         capture->update =
             std::make_unique<federated::FragmentAssembler>(capture->size, m_header.bits);
     }
-    const auto reason = m_header.rotated == capture->isRotated
-                            ? GetDropReason(capture->update->Accept(m_header, payload))
-                            : std::make_optional(DROP_INVALID);
+    const bool isAlike =
+        m_header.rotated == capture->isRotated && m_header.interleaved == capture->isInterleaved;
+    const auto reason = isAlike ? GetDropReason(capture->update->Accept(m_header, payload))
+                                : std::make_optional(DROP_INVALID);
     if (!reason || reason == DROP_DUPLICATE)
     {
         capture->wireBits = m_header.bits;
@@ -559,13 +562,19 @@ Eavesdropper::GetUpdate(uint32_t device,
     }
     update.resize(capture.size);
     DecodeUpdate(delivered, update.data());
-    if (!capture.isRotated)
+    captured.resize(capture.size);
+    Mark(capture.update->GetRanges(), captured);
+    if (capture.isInterleaved)
     {
-        Mark(capture.update->GetRanges(), captured);
-        return true;
+        const PublicInterleaving interleaving(m_rotationSeed, m_round);
+        interleaving.Restore(update);
+        interleaving.Restore(captured);
     }
-    PublicRotation(m_rotationSeed, m_round).RotateBack(update, m_dimension);
-    captured.assign(m_dimension, true);
+    if (capture.isRotated)
+    {
+        PublicRotation(m_rotationSeed, m_round).RotateBack(update, m_dimension);
+        captured.assign(m_dimension, true);
+    }
     return true;
 }
 

@@ -32,8 +32,8 @@ namespace ns3
  in an A-MPDU or A-MSDU, and parses 802.11, LLC/SNAP, IPv4, UDP and our messages. (IPv6, TCP,
  fragments of IP and frames protected by 802.11 are counted, not read.) It sends nothing and needs
  no IP stack: on a node with a radio only, other nodes cannot detect it. It knows what is public:
- the protocol, the dimension of the model, the quantizer and the seed of rotations. Bytes may have
- any values; memory follows from the attributes, never from a header.
+ the protocol, the dimension of the model, the quantizer and the seed of rotations and orders. Bytes
+ may have any values; memory follows from the attributes, never from a header.
  *
  * It keeps the latest round, and the last model, whose values replace missing coordinates of the
  next one. A round is over when a message of a later one is received, when EndRound() is called, or
@@ -200,13 +200,14 @@ class Eavesdropper : public Application
     struct Capture
     {
         std::unique_ptr<federated::FragmentAssembler>
-            update;             //!< Its update; null before its first fragment.
-        std::size_t size = 0;   //!< Coordinates of it as it is encoded.
-        bool isRotated = false; //!< Whether they are rotated.
-        unsigned wireBits = 0;  //!< Bits of a coordinate of it.
-        unsigned bits = 0;      //!< Granted resolution, b; 0: unknown.
-        uint32_t frames = 0;    //!< Frames with fragments.
-        double snrSum = 0;      //!< Over these frames.
+            update;                 //!< Its update; null before its first fragment.
+        std::size_t size = 0;       //!< Coordinates of it as it is encoded.
+        bool isRotated = false;     //!< Whether they are rotated.
+        bool isInterleaved = false; //!< Whether they are interleaved.
+        unsigned wireBits = 0;      //!< Bits of a coordinate of it.
+        unsigned bits = 0;          //!< Granted resolution, b; 0: unknown.
+        uint32_t frames = 0;        //!< Frames with fragments.
+        double snrSum = 0;          //!< Over these frames.
     };
 
     void StartApplication() override;
@@ -277,7 +278,7 @@ class Eavesdropper : public Application
     uint32_t m_dimension;       //!< d.
     Ptr<Quantizer> m_quantizer; //!< That the devices use.
     uint32_t m_bits;            //!< Their resolution b without a grant.
-    uint64_t m_rotationSeed;    //!< Of rotated updates.
+    uint64_t m_rotationSeed;    //!< Of rotated and interleaved updates.
     std::string m_watchedText;  //!< The devices to observe.
     uint32_t m_maxDevices;      //!< Largest number of devices to observe.
 

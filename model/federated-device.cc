@@ -179,6 +179,14 @@ FederatedDevice::GetTypeId()
                           BooleanValue(false),
                           MakeBooleanAccessor(&FederatedDevice::m_rotation),
                           MakeBooleanChecker())
+            .AddAttribute("Interleave",
+                          "Whether the coordinates of updates are sent in a public order that "
+                          "spreads each layer over all fragments, so that a burst of lost "
+                          "fragments takes a share of every layer. Interleave of the center must "
+                          "be the same.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FederatedDevice::m_interleave),
+                          MakeBooleanChecker())
             .AddAttribute(
                 "IncompleteModel",
                 "What to do without a complete model: skip the round, or use previous values of "
@@ -337,6 +345,10 @@ FederatedDevice::GetSettings(unsigned bits, uint32_t round) const
     if (m_rotation)
     {
         settings.rotation = PublicRotation(m_task ? m_task->GetRotationSeed() : 0, round);
+    }
+    if (m_interleave)
+    {
+        settings.interleaving = PublicInterleaving(m_task ? m_task->GetRotationSeed() : 0, round);
     }
     return settings;
 }

@@ -242,7 +242,7 @@ class FederatedDevice : public Application
   private:
     /**
      * @param bits Resolution of an update, b.
-     * @param round Its round, which selects the rotation.
+     * @param round Its round, which selects rotation and order.
      * @return how it is prepared.
      */
     UpdateSettings GetSettings(unsigned bits, uint32_t round = 0) const;
@@ -352,6 +352,7 @@ class FederatedDevice : public Application
     double m_learningRateDecay;    //!< How fast it falls.
     bool m_reportDistortion;       //!< Whether the exact distortion is reported.
     bool m_rotation;               //!< Whether updates are rotated.
+    bool m_interleave;             //!< Whether updates are interleaved.
     IncompletePolicy m_incomplete; //!< What to do without a complete model.
     double m_budget;               //!< Largest epsilon; 0: any.
     PrivacyEpsilon m_budgetOf;     //!< Which epsilon that is.

@@ -121,6 +121,12 @@ FusionCenter::GetTypeId()
                           BooleanValue(false),
                           MakeBooleanAccessor(&FusionCenter::m_rotation),
                           MakeBooleanChecker())
+            .AddAttribute("Interleave",
+                          "Whether the devices interleave their updates, as Interleave of the "
+                          "devices says; updates of the other kind are dropped.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FusionCenter::m_interleave),
+                          MakeBooleanChecker())
             .AddAttribute("FusionRule",
                           "Computes the weights of the updates.",
                           StringValue("ns3::EffectiveSnrFusion"),
@@ -529,6 +535,8 @@ FusionCenter::CheckAttributes()
     m_task->BeginWith(m_model);
     NS_ABORT_MSG_IF(m_rotation && !CheckRotation(PeekPointer(m_interval), m_model.size(), error),
                     "FusionCenter: " << error);
+    NS_ABORT_MSG_IF(m_interleave && !CheckInterleaving(PeekPointer(m_interval), error),
+                    "FusionCenter: " << error);
 }
 
 void
@@ -776,6 +784,7 @@ FusionCenter::StartRound()
     rules.collector.start = m_record.start;
     rules.collector.dimension = GetEncodedSize();
     rules.collector.isRotated = m_rotation;
+    rules.collector.isInterleaved = m_interleave;
     rules.collector.rememberFragments = m_noise->DependsOnSnr();
     rules.collector.limits = GetUpdateTerms();
     rules.grants.timeout = m_controlTimeout;
@@ -821,6 +830,7 @@ FusionCenter::EndRound()
     m_record.sameCellEpsilon =
         m_roster->GetMostAnswers() * static_cast<double>(GetEncodedSize()) *
         m_quantizer->GetCoordinateEpsilon(*std::min_element(m_bits.begin(), m_bits.end()));
+    m_record.repairTime = m_exchange->GetModelSender().GetRepairTime();
     m_record.drops = m_endpoint->TakeDrops();
     Evaluate();
     NS_LOG_INFO("Round " << m_round << " ends with " << m_record.received << " updates"
@@ -851,6 +861,10 @@ FusionCenter::Fuse()
     if (m_rotation)
     {
         rules.rotation = PublicRotation(m_task->GetRotationSeed(), m_round);
+    }
+    if (m_interleave)
+    {
+        rules.interleaving = PublicInterleaving(m_task->GetRotationSeed(), m_round);
     }
     FusedModel fused = FuseRound(m_exchange->GetCollector(),
                                  *m_roster,

@@ -278,6 +278,7 @@ class FusionCenter : public Application
     double m_clipBound;                 //!< C, if they do.
     double m_maxCoordinate;             //!< Largest magnitude of a coordinate, if they do not.
     bool m_rotation;                    //!< Whether the devices rotate their updates.
+    bool m_interleave;                  //!< Whether the devices interleave their updates.
     Ptr<FusionRule> m_fusionRule;       //!< Computes the weights.
     Ptr<UpdateAggregator> m_aggregator; //!< Combines the updates.
     Ptr<ClusterSizePolicy> m_policy;    //!< Chooses the cluster sizes.

@@ -18,6 +18,7 @@
 #include "ns3/message-crypto.h"
 #include "ns3/object-factory.h"
 #include "ns3/pointer.h"
+#include "ns3/public-interleaving.h"
 #include "ns3/public-rotation.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rng-seed-manager.h"
@@ -37,6 +38,7 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <numeric>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -266,6 +268,56 @@ TEST_F(EavesdropperCell, CountsWhatItCapturedOfARotatedUpdateAmongTheEncodedCoor
     {
         EXPECT_NEAR(update[i], i == 7 ? 1 : 0, 1e-6) << i;
     }
+    listener->Dispose();
+}
+
+TEST_F(EavesdropperCell, PutsWhatItCapturedOfAnInterleavedUpdateBackIntoItsOrder)
+{
+    const auto listener = CreateObject<Eavesdropper>();
+    listener->SetAttribute("Dimension", UintegerValue(100));
+    listener->SetAttribute("Quantizer", PointerValue(CreateObject<IdentityQuantizer>()));
+    listener->SetAttribute("RotationSeed", UintegerValue(5));
+    std::vector<float> own(100);
+    std::iota(own.begin(), own.end(), 1.0F);
+    std::vector<float> sent = own;
+    PublicInterleaving(5, 3).Interleave(sent);
+    const auto hear = [&](uint32_t fragment, bool isInterleaved)
+    {
+        FederatedHeader header;
+        header.type = FederatedHeader::UPDATE;
+        header.round = 3;
+        header.fragment = fragment;
+        header.fragments = 2;
+        header.first = 50 * fragment;
+        header.coordinates = 50;
+        header.bits = 32;
+        header.interleaved = isInterleaved;
+        Bytes payload(4 * std::size_t{50});
+        for (std::size_t i = 0; i < 50; ++i)
+        {
+            WriteLittleEndianFloat(sent[header.first + i], &payload[4 * i]);
+        }
+        header.Seal(payload.data(), payload.size());
+        Bytes message(header.GetSize());
+        header.Write(message.data());
+        message.insert(message.end(), payload.begin(), payload.end());
+        listener->HearMessage(message.data(), message.size(), 1);
+    };
+    std::vector<float> update;
+    std::vector<bool> marks;
+    hear(1, true);
+    ASSERT_TRUE(listener->GetUpdate(0, update, marks));
+    EXPECT_EQ(Count(marks), 50U);
+    for (std::size_t i = 0; i < 100; ++i)
+    {
+        EXPECT_EQ(update[i], marks[i] ? own[i] : 0) << i;
+    }
+    hear(0, false); // cannot belong to the same update
+    EXPECT_EQ(listener->GetDropped(DROP_INVALID), 1U);
+    hear(0, true);
+    ASSERT_TRUE(listener->GetUpdate(0, update, marks));
+    EXPECT_EQ(update, own);
+    EXPECT_EQ(Count(marks), 100U);
     listener->Dispose();
 }
 

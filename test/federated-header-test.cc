@@ -86,6 +86,7 @@ ExpectEqual(const FederatedHeader& a, const FederatedHeader& b)
     EXPECT_EQ(a.coordinates, b.coordinates);
     EXPECT_EQ(a.bits, b.bits);
     EXPECT_EQ(a.rotated, b.rotated);
+    EXPECT_EQ(a.interleaved, b.interleaved);
     EXPECT_EQ(a.payloadLength, b.payloadLength);
     EXPECT_EQ(a.checksum, b.checksum);
     EXPECT_TRUE(a.distortion == b.distortion ||
@@ -130,34 +131,42 @@ Deserialize(const uint8_t* bytes, std::size_t size, FederatedHeader& header)
 
 } // namespace
 
-TEST(FederatedHeader, FlagsRotatedUpdates)
+TEST(FederatedHeader, FlagsRotatedAndInterleavedUpdates)
 {
     for (unsigned bits : {4, 16, 32})
     {
-        FederatedHeader header = MakeUpdate();
-        header.bits = static_cast<uint8_t>(bits);
-        const std::vector<uint8_t> payload((99 * bits + 7) / 8);
-        const auto plain = MakeMessage(header, payload);
-        EXPECT_EQ(plain.at(32), bits);
-        header.rotated = true;
-        const auto message = MakeMessage(header, payload);
-        EXPECT_EQ(message.at(32), 128 + bits);
-        FederatedHeader back;
-        ASSERT_EQ(Read(message, back), FederatedHeader::READ_OK);
-        ExpectEqual(back, header);
-        EXPECT_TRUE(back.rotated);
-        ASSERT_EQ(Read(plain, back), FederatedHeader::READ_OK);
-        EXPECT_FALSE(back.rotated) << "also in a header that is used again";
+        for (unsigned flags : {0x40, 0x80, 0xc0})
+        {
+            FederatedHeader header = MakeUpdate();
+            header.bits = static_cast<uint8_t>(bits);
+            const std::vector<uint8_t> payload((99 * bits + 7) / 8);
+            const auto plain = MakeMessage(header, payload);
+            EXPECT_EQ(plain.at(32), bits);
+            header.rotated = (flags & 0x80) != 0;
+            header.interleaved = (flags & 0x40) != 0;
+            const auto message = MakeMessage(header, payload);
+            EXPECT_EQ(message.at(32), flags + bits);
+            FederatedHeader back;
+            ASSERT_EQ(Read(message, back), FederatedHeader::READ_OK);
+            ExpectEqual(back, header);
+            ASSERT_EQ(Read(plain, back), FederatedHeader::READ_OK);
+            EXPECT_FALSE(back.rotated) << "also in a header that is used again";
+            EXPECT_FALSE(back.interleaved);
+        }
     }
-    // Only updates are rotated.
-    FederatedHeader model = MakeUpdate();
-    model.type = FederatedHeader::MODEL;
-    model.bits = 32;
-    model.rotated = true;
-    EXPECT_FALSE(model.IsValid());
-    FederatedHeader back;
-    EXPECT_EQ(Read(MakeMessage(model, std::vector<uint8_t>(396)), back),
-              FederatedHeader::READ_MALFORMED);
+    // Only updates are.
+    for (const bool isRotated : {false, true})
+    {
+        FederatedHeader model = MakeUpdate();
+        model.type = FederatedHeader::MODEL;
+        model.bits = 32;
+        model.rotated = isRotated;
+        model.interleaved = !isRotated;
+        EXPECT_FALSE(model.IsValid());
+        FederatedHeader back;
+        EXPECT_EQ(Read(MakeMessage(model, std::vector<uint8_t>(396)), back),
+                  FederatedHeader::READ_MALFORMED);
+    }
 }
 
 TEST(FederatedHeader, StandsOnTheWireAsDocumented)

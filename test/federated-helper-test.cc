@@ -678,6 +678,34 @@ TEST_F(FederatedHelpers, RefuseIntervalsOfLayersIfUpdatesAreRotated)
     EXPECT_EQ(Check(), "");
 }
 
+TEST_F(FederatedHelpers, InterleaveOnBothSidesIfTheOptionSaysSo)
+{
+    for (const char* option : {"--interleave=false", "--interleave", "--interleave=true"})
+    {
+        Renew();
+        bool interleave = false;
+        FederatedCommandLine cmd("example.cc", "");
+        FederatedScenarioOptions::AddInterleave(cmd, interleave);
+        ASSERT_EQ(ParseWords({option}, cmd), "");
+        EXPECT_EQ(interleave, std::string(option) != "--interleave=false");
+        m_helper->SetInterleave(interleave);
+        const auto applications = InstallInStar();
+        for (uint32_t i = 0; i < applications.GetN(); ++i)
+        {
+            EXPECT_EQ(GetText(applications.Get(i), "Interleave"), interleave ? "true" : "false");
+        }
+        const std::string result = Run();
+        EXPECT_NE(result.find(" lost_fraction=0\n"), std::string::npos) << result;
+        EXPECT_EQ(m_helper->GetTraceWriter()->GetLastRound().links.at(0).coordinates, 148U);
+    }
+    Renew();
+    m_helper->SetDeviceAttribute("IntervalRule", StringValue("ns3::MaxAbsInterval[PerLayer=true]"));
+    m_helper->SetInterleave(true);
+    EXPECT_EQ(Check(),
+              "Group 0: ns3::MaxAbsInterval: PerLayer is set, but an interleaved update has no "
+              "layers.");
+}
+
 TEST_F(FederatedHelpers, GiveEqualRunsEqualSeedsWhateverTheAlgorithmIs)
 {
     InstallInStar();

@@ -133,7 +133,8 @@ TEST_F(FederatedTraceWriters, HaveTheColumnsOfTheContract)
               "round,time_s,train_loss,test_accuracy,selected,received,bit_budget,granted_bits,"
               "delivered_bits,lost_fraction,mean_snr_db,mean_sigma,same_cell_epsilon,skipped,"
               "untouched_fraction,joined,dropped,uplink_budget_s,mean_rate_bps,"
-              "true_epsilon,zcdp_epsilon,sampled_epsilon,declined,start_s\n");
+              "true_epsilon,zcdp_epsilon,sampled_epsilon,declined,start_s,mean_burst,"
+              "repair_s\n");
     EXPECT_EQ(folder.Read("t-links.csv"),
               "round,device,group,bits,snr_db,sigma,sent_fragments,received_fragments,weight,"
               "distance_m,uplink_s,state,phy_rate_bps,frames_ok,frames_failed,energy_j\n");
@@ -166,6 +167,8 @@ TEST_F(FederatedTraceWriters, WriteARowARoundAndARowALink)
                  {"zcdp_epsilon", ""},
                  {"sampled_epsilon", ""},
                  {"declined", "0"},
+                 {"mean_burst", ""}, // nothing was lost
+                 {"repair_s", "0"},
                  {"skipped", "0"},
                  {"untouched_fraction", "0"},
                  {"joined", "2"}});
@@ -274,6 +277,11 @@ TEST_F(FederatedTraceWriters, JoinWhatWasSentWithWhatCame)
         const double came =
             std::stod(clean.at("received_fragments")) + std::stod(lossy.at("received_fragments"));
         EXPECT_NEAR(std::stod(table[i].at("lost_fraction")), 1 - came / all, 1e-9);
+        ASSERT_GT(rounds[i].links[0].lostBursts, 0U);
+        EXPECT_EQ(rounds[i].links[1].lostBursts, 0U);
+        EXPECT_NEAR(std::stod(table[i].at("mean_burst")),
+                    (all - came) / rounds[i].links[0].lostBursts,
+                    1e-8);
         EXPECT_EQ(lossy.at("distance_m"), "10.5");
         EXPECT_EQ(clean.at("distance_m"), "11.5");
     }

@@ -522,6 +522,61 @@ TEST(UpdateCollector, DropsUpdatesThatAreRotatedUnlikeTheOthers)
     }
 }
 
+TEST(UpdateCollector, DropsUpdatesThatAreInterleavedUnlikeTheOthers)
+{
+    for (const bool isInterleaved : {false, true})
+    {
+        for (const bool expected : {false, true})
+        {
+            Collection collection;
+            UpdateCollector::Rules rules;
+            rules.round = ROUND;
+            rules.dimension = DIMENSION;
+            rules.isInterleaved = expected;
+            collection.collector.Begin(rules);
+            collection.collector.Add(0, 1, 4, 4, Time(0));
+            collection.sender.header.interleaved = isInterleaved;
+            EXPECT_EQ(collection.Send(0),
+                      isInterleaved == expected ? std::nullopt : std::make_optional(DROP_INVALID));
+        }
+    }
+}
+
+TEST(UpdateCollector, CountsRunsOfLostFragments)
+{
+    struct Case
+    {
+        std::string events; //!< As of Collection::Play().
+        uint32_t bursts;
+    };
+
+    for (const Case& one : std::vector<Case>{{"h0123", 0}, // of four
+                                             {"h012d", 1},
+                                             {"h01d", 1},
+                                             {"h02d", 2},
+                                             {"h12d", 2},
+                                             {"h1d", 2},
+                                             {"h3", 1},
+                                             {"hd", 1}, // all lost, as the DONE says
+                                             {"hn", 0}, // nothing was sent
+                                             {"h", 0}})
+    {
+        Collection collection;
+        collection.Play(one.events);
+        collection.collector.Finish();
+        EXPECT_EQ(collection.Get().record.lostBursts, one.bursts) << one.events;
+    }
+    // Fragments that were cut off, and never sent, do not count as lost.
+    for (const auto& [sent, bursts] : std::vector<std::pair<uint32_t, uint32_t>>{{1, 0}, {2, 1}})
+    {
+        Collection collection;
+        collection.Play("h0");
+        EXPECT_EQ(collection.SendDone(sent), std::nullopt);
+        collection.collector.Finish();
+        EXPECT_EQ(collection.Get().record.lostBursts, bursts) << sent;
+    }
+}
+
 TEST(UpdateCollector, DropsUpdatesOnAnotherIntervalThanThePublicOne)
 {
     struct Case

@@ -3,11 +3,14 @@
 #include "link-budget.h"
 
 #include "ns3/constant-position-mobility-model.h"
+#include "ns3/double.h"
+#include "ns3/federated-block-fading.h"
 #include "ns3/federated-header.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-scenario-options.h"
 #include "ns3/federated-wifi-helper.h"
 #include "ns3/identity-quantizer.h"
+#include "ns3/propagation-loss-model.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -458,15 +461,29 @@ TEST_F(WifiCell, TheNoiseOfTheSnrIsLargerForFartherDevices)
 
 TEST(FederatedWifiHelper, ReadsFading)
 {
-    double m = -1;
-    for (const auto& [text, shape] : std::map<std::string, double>{{"none", 0},
-                                                                   {"rayleigh", 1},
-                                                                   {"nakagami:0.5", 0.5},
-                                                                   {"nakagami:3", 3},
-                                                                   {"nakagami:1000", 1000}})
+    ObjectFactory fading;
+    EXPECT_TRUE(FederatedWifiHelper::ReadFading("none", fading));
+    EXPECT_FALSE(fading.IsTypeIdSet());
+    for (const auto& [text, shape] : std::map<std::string, double>{
+             {"rayleigh", 1}, {"nakagami:0.5", 0.5}, {"nakagami:3", 3}, {"nakagami:1000", 1000}})
     {
-        EXPECT_TRUE(FederatedWifiHelper::ReadFading(text, m)) << text;
-        EXPECT_EQ(m, shape) << text;
+        EXPECT_TRUE(FederatedWifiHelper::ReadFading(text, fading)) << text;
+        EXPECT_EQ(fading.GetTypeId(), NakagamiPropagationLossModel::GetTypeId());
+        DoubleValue m;
+        fading.Create()->GetAttribute("m2", m);
+        EXPECT_EQ(m.Get(), shape) << text;
+    }
+    for (const auto& [text, values] : std::map<std::string, std::pair<double, double>>{
+             {"block:1,5", {1, 5}}, {"block:0.5,0", {0.5, 0}}, {"block:3,1e6", {3, 1e6}}})
+    {
+        EXPECT_TRUE(FederatedWifiHelper::ReadFading(text, fading)) << text;
+        EXPECT_EQ(fading.GetTypeId(), FederatedBlockFading::GetTypeId());
+        DoubleValue value;
+        const auto model = fading.Create();
+        model->GetAttribute("Shape", value);
+        EXPECT_EQ(value.Get(), values.first) << text;
+        model->GetAttribute("Doppler", value);
+        EXPECT_EQ(value.Get(), values.second) << text;
     }
     for (const char* text : {"",
                              "None",
@@ -480,9 +497,162 @@ TEST(FederatedWifiHelper, ReadsFading)
                              "nakagami: 2",
                              "nakagami:nan",
                              "nakagami:inf",
-                             "rice:2"})
+                             "nakagami:1,5",
+                             "rice:2",
+                             "block",
+                             "block:",
+                             "block:1",
+                             "block:1,",
+                             "block:1,5,",
+                             "block:1,5,6",
+                             "block:0.4,5",
+                             "block:1001,5",
+                             "block:1,-1",
+                             "block:1,2e6",
+                             "block:1,nan",
+                             "block:1,5Hz",
+                             "block: 1,5",
+                             "Block:1,5"})
     {
-        EXPECT_FALSE(FederatedWifiHelper::ReadFading(text, m)) << text;
+        EXPECT_FALSE(FederatedWifiHelper::ReadFading(text, fading)) << text;
+    }
+}
+
+TEST(FederatedWifiHelper, ReadsShadowing)
+{
+    double sigma = -1;
+    double distance = -1;
+    EXPECT_TRUE(FederatedWifiHelper::ReadShadowing("none", sigma, distance));
+    EXPECT_EQ(sigma, 0);
+    EXPECT_TRUE(FederatedWifiHelper::ReadShadowing("4,12.5", sigma, distance));
+    EXPECT_EQ(sigma, 4);
+    EXPECT_EQ(distance, 12.5);
+    for (const char* text :
+         {"", "4", "4,", ",4", "4,0", "-1,10", "101,10", "4,1e7", "4,nan", "4,10m", "4,10,2"})
+    {
+        EXPECT_FALSE(FederatedWifiHelper::ReadShadowing(text, sigma, distance)) << text;
+    }
+}
+
+TEST_F(WifiCell, LosesBurstsOfFramesWhileAFadeLasts)
+{
+    // Six devices at 40 m send fragments of 250 bytes. A burst of independent losses of
+    // probability p has 1/(1 - p) fragments on average.
+    const auto run = [this](const std::string& text, double& lost)
+    {
+        Begin(std::vector<double>(6, 40), "adhoc");
+        ObjectFactory fading;
+        EXPECT_TRUE(FederatedWifiHelper::ReadFading(text, fading));
+        m_wifi->SetFading(fading);
+        m_federation->SetCenterAttribute("FragmentSize", UintegerValue(250));
+        m_federation->SetDeviceAttribute("FragmentSize", UintegerValue(250));
+        m_federation->SetCenterAttribute("Rounds", UintegerValue(20));
+        Install();
+        Simulator::Run();
+        double sent = 0;
+        double received = 0;
+        double bursts = 0;
+        for (const RoundRecord& record : m_records)
+        {
+            for (const LinkRecord& link : record.links)
+            {
+                sent += link.sentFragments;
+                received += link.receivedFragments;
+                bursts += link.lostBursts;
+            }
+        }
+        lost = 1 - received / sent;
+        EXPECT_GT(sent, 1500);
+        return (sent - received) / bursts;
+    };
+    double anew = 0;
+    double lasting = 0;
+    const double shortBursts = run("rayleigh", anew);
+    const double longBursts = run("block:1,5", lasting); // 85 ms
+    EXPECT_GT(anew, 0.1);
+    EXPECT_LT(anew, 0.5);
+    EXPECT_NEAR(lasting, anew, 0.12) << "on average as many are lost";
+    EXPECT_NEAR(shortBursts, 1 / (1 - anew), 0.2);
+    // After a lost frame the next one is lost with probability 1 - 1/burst.
+    EXPECT_GT(1 - 1 / longBursts, 2 * lasting);
+}
+
+TEST_F(WifiCell, LastingFadesAndShadowsDoNotDependOnWhoElseReceives)
+{
+    const auto run = [this](const std::string& text, bool hasOthers)
+    {
+        Begin({30, 40, 50}, "adhoc");
+        ObjectFactory fading;
+        EXPECT_TRUE(FederatedWifiHelper::ReadFading(text, fading));
+        m_wifi->SetFading(fading);
+        m_wifi->SetShadowing(4, 10);
+        Install();
+        const NodeContainer others(3);
+        for (uint32_t i = 0; i < 3; ++i)
+        {
+            others.Get(i)->AggregateObject(CreateObject<ConstantPositionMobilityModel>());
+        }
+        if (hasOthers)
+        {
+            m_wifi->AddListener(others.Get(0));
+            // They send nothing before the end.
+            m_wifi->AddBackground(NodeContainer(others.Get(1), others.Get(2)), DataRate(1));
+        }
+        Simulator::Run();
+        std::vector<double> outcome;
+        for (const RoundRecord& record : m_records)
+        {
+            for (const LinkRecord& link : record.links)
+            {
+                outcome.push_back(link.snr);
+                outcome.push_back(link.receivedFragments);
+            }
+        }
+        EXPECT_EQ(outcome.size(), 18U);
+        return outcome;
+    };
+    EXPECT_EQ(run("block:1,5", true), run("block:1,5", false));
+    EXPECT_NE(run("rayleigh", true), run("rayleigh", false)) << "drawn for one after the other";
+}
+
+TEST_F(WifiCell, OtherStationsOfTheChannelCostTimeAndAreNotCounted)
+{
+    for (const char* mode : {"adhoc", "infrastructure"})
+    {
+        double frames[2];
+        Time lengths[2];
+        for (const bool isBusy : {false, true})
+        {
+            Begin({5, 8, 10}, mode);
+            Install();
+            const NodeContainer stations(2);
+            for (uint32_t i = 0; i < 2; ++i)
+            {
+                const auto place = CreateObject<ConstantPositionMobilityModel>();
+                place->SetPosition(Vector(3, 4.0 + i, 0));
+                stations.Get(i)->AggregateObject(place);
+            }
+            if (isBusy)
+            {
+                m_wifi->AddBackground(stations, DataRate("50Mbps"));
+            }
+            Simulator::Run();
+            ASSERT_EQ(m_records.size(), 3U) << mode;
+            EXPECT_EQ(m_records.back().received, 3U) << mode;
+            frames[isBusy] = 0;
+            for (const RoundRecord& record : m_records)
+            {
+                for (const LinkRecord& link : record.links)
+                {
+                    frames[isBusy] += link.framesOk;
+                }
+            }
+            lengths[isBusy] = m_records.back().end;
+        }
+        EXPECT_GT(lengths[1], lengths[0]) << mode;
+        // Frames of devices only: those of the others would be thousands.
+        EXPECT_LT(frames[1], 2 * frames[0]) << mode;
+        EXPECT_GT(frames[1], 0.3 * frames[0]) << mode;
     }
 }
 
@@ -494,6 +664,7 @@ TEST_F(WifiCell, ScriptsThatForgetSomethingGetASentence)
     EXPECT_DEATH(m_wifi->SetRateManager("ns3::UniformFusion"),
                  "'ns3::UniformFusion' is no rate manager");
     EXPECT_DEATH(m_wifi->AssignStreams(1), "AssignStreams comes before Install");
+    EXPECT_DEATH(m_wifi->AddBackground(m_nodes, DataRate(1)), "AddBackground comes before Install");
     EXPECT_DEATH(m_wifi->GetReceiver(), "GetReceiver comes before Install");
     EXPECT_DEATH(m_wifi->Install(m_nodes, nullptr), "the node of the access point is null");
     m_nodes.Get(0)->AggregateObject(m_places[0]);

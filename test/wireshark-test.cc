@@ -35,7 +35,11 @@ using Bytes = std::vector<uint8_t>;
  * @return a message of a type, with the payload given or, for coordinates, one of 100 bytes.
  */
 Bytes
-MakeMessage(FederatedHeader::Type type, Bytes payload, std::string& text, bool rotated = false)
+MakeMessage(FederatedHeader::Type type,
+            Bytes payload,
+            std::string& text,
+            bool rotated = false,
+            bool interleaved = false)
 {
     FederatedHeader header;
     header.type = type;
@@ -60,6 +64,7 @@ MakeMessage(FederatedHeader::Type type, Bytes payload, std::string& text, bool r
         header.coordinates = 200;
         header.distortion = 0.25F;
         header.rotated = rotated;
+        header.interleaved = interleaved;
         header.intervals = {{400, 500, -1, 1}, {500, 600, 0, 0.5F}};
         payload.resize(100);
     }
@@ -101,6 +106,8 @@ MakeMessages(std::string& text)
         MakeMessage(Header::MODEL, {}, text),
         MakeMessage(Header::UPDATE, {}, text),
         MakeMessage(Header::UPDATE, {}, text, true),
+        MakeMessage(Header::UPDATE, {}, text, false, true),
+        MakeMessage(Header::UPDATE, {}, text, true, true),
         MakeMessage(Header::REPAIR, repairBytes, text),
         MakeMessage(Header::DONE, MakeBody(DoneBody{OUTCOME_SENT}), text),
         MakeMessage(Header::REJOIN, {}, text),

@@ -179,9 +179,7 @@ main(int argc, char* argv[])
     federation.SetCenterAttribute("Participants", UintegerValue(5));
 
     FederatedStarHelper star; // a wire from each device to the center
-    star.Install(devices, 0);
-    federation.Install(star.GetCenter(),
-                       InetSocketAddress(star.GetCenterAddress(), FederatedPort::CENTER));
+    star.Install(federation, CreateObject<Node>());
     cmd.Require(federation.EnableOutput(output, error), error);
     Simulator::Run();
     return federation.Finish();

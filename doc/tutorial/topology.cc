@@ -59,9 +59,7 @@ main(int argc, char* argv[])
     wifi.SetMode("infrastructure");
     wifi.SetCenterOnWire(true);
     wifi.SetFading(1); // Rayleigh
-    wifi.Install(federation.GetNodes(), accessPoint.Get(0));
-    wifi.SetUp(federation);
-    federation.Install(wifi.GetCenter(), wifi.GetCenterAddress());
+    wifi.Install(federation, accessPoint.Get(0));
 
     // output
     cmd.Require(federation.EnableOutput(output, error), error);

@@ -2,6 +2,8 @@
 
 #include "federated-random.h"
 
+#include "ns3/random-variable-stream.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -103,6 +105,13 @@ FederatedRandom::ComputeBlocks(uint32_t* words)
     }
     std::memcpy(words, x, sizeof(x));
     m_block += LANES;
+}
+
+uint64_t
+FederatedRandom::DrawSeed(UniformRandomVariable& variable)
+{
+    const uint64_t high = variable.GetInteger(0, max());
+    return high << 32 | variable.GetInteger(0, max());
 }
 
 double

@@ -13,6 +13,8 @@
 namespace ns3
 {
 
+class UniformRandomVariable;
+
 /**
  * @ingroup federated
  * @brief A counter-based random stream for one purpose of one device in one round.
@@ -42,6 +44,9 @@ class FederatedRandom
         SELECTION,
         ROTATION,
         UPDATE_NOISE,
+        INTERLEAVING,
+        FADING,
+        SHADOWING,
     };
 
     using result_type = uint32_t; //!< As the standard library names it.
@@ -66,6 +71,12 @@ class FederatedRandom
      * @param nonce Its first word stands behind the counter of blocks.
      */
     FederatedRandom(const std::array<uint32_t, 8>& key, const std::array<uint32_t, 3>& nonce);
+
+    /**
+     * @param variable An ns-3 random variable; two numbers are drawn.
+     * @return a seed of 64 random bits.
+     */
+    static uint64_t DrawSeed(UniformRandomVariable& variable);
 
     /** @return the smallest word. */
     static constexpr uint32_t min()

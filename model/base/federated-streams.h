@@ -26,6 +26,7 @@ namespace ns3
       + 1                   its center                                   CENTER, set aside
       + 1 + CENTER          its devices                                  DEVICE each
    1,500,000,000          listeners of a wifi cell (LISTENERS)           LISTENER each
+   1,900,000,000          other stations of its channel (BACKGROUND)
    2,000,000,000          an LTE cell (LTE_CELL)
    @endverbatim
  *
@@ -45,6 +46,7 @@ struct FederatedStreams
     static constexpr int64_t DEVICE = 2;                 //!< Streams of a device.
     static constexpr int64_t LISTENERS = 1'500'000'000;  //!< Listeners of a wifi cell.
     static constexpr int64_t LISTENER = 100;             //!< Streams of a listener.
+    static constexpr int64_t BACKGROUND = 1'900'000'000; //!< Other stations of its channel.
     static constexpr int64_t LTE_CELL = 2'000'000'000;   //!< An LTE cell.
 };
 

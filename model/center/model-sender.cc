@@ -92,6 +92,7 @@ ModelSender::Start(uint32_t round,
     m_sequence = sequence + 1;
     sequence += GetFragments();
     m_groupNext = m_plan.size();
+    m_repairTime = Time(0);
     if (delay.IsZero())
     {
         Begin();
@@ -186,6 +187,7 @@ ModelSender::SendNext()
     {
         size = SendPending(m_repairing, true);
     }
+    bool isRepair = size > 0;
     if (size == 0 && m_groupNext < m_plan.size())
     {
         const Ptr<Packet> message = MakeMessage(m_groupNext++, FederatedHeader::ALL_DEVICES);
@@ -198,7 +200,11 @@ ModelSender::SendNext()
     }
     for (auto* queue : {&m_repairing, &m_patient})
     {
-        size = size == 0 ? SendPending(*queue, true) : size;
+        if (size == 0)
+        {
+            size = SendPending(*queue, true);
+            isRepair = size > 0;
+        }
     }
     if (size > 0)
     {
@@ -207,6 +213,7 @@ ModelSender::SendNext()
             m_pacedSize = size;
             m_pacedTime = m_rate.CalculateBytesTxTime(size);
         }
+        m_repairTime += isRepair ? m_pacedTime : Time(0);
         m_event = Simulator::Schedule(m_pacedTime, &ModelSender::SendNext, this);
     }
 }

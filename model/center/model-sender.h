@@ -97,6 +97,12 @@ class ModelSender
      */
     void Forget(uint32_t device);
 
+    /** @return how long the repairs of the last model took to send. */
+    Time GetRepairTime() const
+    {
+        return m_repairTime;
+    }
+
     /** End: the round is over. */
     void Stop();
 
@@ -145,6 +151,7 @@ class ModelSender
     std::deque<uint32_t> m_patient;              //!< Those whose requests wait for all models.
     uint32_t m_maxRepairs = 0;                   //!< Models that are sent again to a device.
     bool m_repairsTurn = false;                  //!< Whether the last message was for a repair.
+    Time m_repairTime;                           //!< How long repairs took.
     uint32_t m_pacedSize = 0;                    //!< Size of the last message that was paced.
     Time m_pacedTime;                            //!< How long it takes at the rate.
     FederatedHeader m_header;                    //!< Of the fragment that is being sent.

@@ -71,6 +71,7 @@ struct LinkRecord
                                                                //!< its DONE reports.
     uint32_t receivedFragments = 0; //!< Fragments that were received in time.
     std::size_t coordinates = 0;    //!< Coordinates in them.
+    uint32_t lostBursts = 0;        //!< Runs of fragments that it sent and that were not received.
     double weight = 0;              //!< omega, averaged over all coordinates.
     Time firstReceived;             //!< When the first fragment was received, if any was.
     Time lastReceived;              //!< When the last fragment was received, if any was.
@@ -108,6 +109,7 @@ struct RoundRecord
     uint32_t declined = 0;    //!< Devices that declined because their privacy budget is spent.
     double bitBudget = 0;     //!< B, bits an encoded coordinate; may be infinite.
     double uplinkSeconds = 0; //!< tau, time left of the round when all have trained.
+    Time repairTime;          //!< How long the repairs of the model took to send.
     double meanRate = std::numeric_limits<double>::quiet_NaN(); //!< R, harmonic mean of the rates
                                                                 //!< of joined devices, bit/s.
     double grantedBits = 0;         //!< Bits a coordinate on the wire, summed over the selected.

@@ -2,6 +2,7 @@
 
 #include "update-collector.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ns3::federated
@@ -27,6 +28,18 @@ GetState(uint8_t outcome)
     default:
         return PARTICIPANT_LOST;
     }
+}
+
+/** @return the runs of fragments that a device sent and that were not received. */
+uint32_t
+CountLostBursts(const Participant& participant)
+{
+    const uint32_t sent = participant.record.sentFragments;
+    const auto missing = participant.update.GetMissing(sent, sent);
+    return static_cast<uint32_t>(std::count_if(missing.begin(),
+                                               missing.end(),
+                                               [sent](const auto& run)
+                                               { return run.first < sent; })); // not cut off
 }
 
 } // namespace
@@ -151,9 +164,9 @@ UpdateCollector::TakeUpdate(uint32_t device,
     Participant& participant = *m_participants.at(device);
     LinkRecord& record = participant.record;
     if ((record.sentKnown && record.receivedFragments == record.sentFragments) ||
-        header.rotated != m_rules.isRotated)
+        header.rotated != m_rules.isRotated || header.interleaved != m_rules.isInterleaved)
     {
-        return DROP_INVALID; // more than its DONE reports, or rotated unlike the others
+        return DROP_INVALID; // more than its DONE reports, or not encoded as the others
     }
     const auto screen =
         [&participant](const FederatedHeader& h, const uint8_t* coordinates, float largest)
@@ -253,6 +266,7 @@ UpdateCollector::Finish()
     {
         Report(*participant);
         LinkRecord& record = participant->record;
+        record.lostBursts = CountLostBursts(*participant);
         const bool wasHeard =
             participant->phase == Phase::ACCEPTED || participant->phase == Phase::ANSWERED;
         if (record.receivedFragments > 0)

@@ -102,6 +102,7 @@ class UpdateCollector
         std::size_t dimension = 0;      //!< Coordinates of an update as it is encoded.
         bool isRotated = false;         //!< Whether they are rotated; updates of the other kind are
                                         //!< dropped.
+        bool isInterleaved = false;     //!< Whether they are interleaved; likewise.
         bool rememberFragments = false; //!< Whether to keep the packet of each fragment.
         UpdateLimits::Terms limits;     //!< What updates may contain; bits and size are filled in.
     };

@@ -129,6 +129,7 @@ DeviceSession::NextFragment(FederatedHeader& header)
     header.type = FederatedHeader::UPDATE;
     header.round = m_terms.round;
     header.rotated = m_update->settings.rotation.has_value();
+    header.interleaved = m_update->settings.interleaving.has_value();
     // Set in any case: the header is used again, and must not repeat that of an earlier update.
     header.distortion = m_update->settings.reportDistortion
                             ? static_cast<float>(m_update->distortion)

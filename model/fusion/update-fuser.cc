@@ -58,7 +58,15 @@ UpdateFuser::Fuse(const std::vector<float>& model,
     // Rotated updates add up to a rotated difference from the model.
     const std::size_t encoded = GetEncodedSize(m_rules.rotation.has_value(), model.size());
     std::vector<float> next = m_rules.rotation ? std::vector<float>(encoded) : model;
+    if (m_rules.interleaving)
+    {
+        m_rules.interleaving->Interleave(next);
+    }
     const FusionResult result = FuseWithNoise(updates, round, next);
+    if (m_rules.interleaving)
+    {
+        m_rules.interleaving->Restore(next);
+    }
     if (m_rules.rotation)
     {
         m_rules.rotation->RotateBack(next, model.size());

@@ -9,6 +9,7 @@
 #include "update-fusion.h"
 
 #include "ns3/packed-update.h"
+#include "ns3/public-interleaving.h"
 #include "ns3/public-rotation.h"
 #include "ns3/quantizer.h"
 
@@ -84,6 +85,8 @@ class UpdateFuser
         uint64_t seed = 0;                            //!< Of the draws of link noise.
         /** Of the updates: they are fused as they are, and their sum is rotated back. */
         std::optional<PublicRotation> rotation = std::nullopt;
+        /** Of the updates: they are fused in this order, and the sum gets its own order back. */
+        std::optional<PublicInterleaving> interleaving = std::nullopt;
     };
 
     static constexpr double MAX_ADVANTAGE = 4;   //!< Limit of a distortion below the median.

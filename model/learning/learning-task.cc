@@ -217,9 +217,7 @@ LearningTask::Prepare(std::string& error)
     }
     if (!m_hasSeed)
     {
-        constexpr uint32_t WORD = 0xffffffff;
-        const uint64_t high = m_uniform->GetInteger(0, WORD);
-        m_seed = high << 32 | m_uniform->GetInteger(0, WORD);
+        m_seed = FederatedRandom::DrawSeed(*m_uniform);
         m_hasSeed = true;
     }
     if (!m_partition->Split(m_data.train->GetLabels(), m_groups, m_seed, m_parts, error))

@@ -94,7 +94,10 @@ class LearningTask : public Object
     /** @return the seed of all draws. */
     uint64_t GetSeed();
 
-    /** @return the seed of PublicRotation. It is public: the other draws do not follow from it. */
+    /**
+     * @return the seed of PublicRotation and PublicInterleaving. It is public: the other draws do
+     * not follow from it.
+     */
     uint64_t GetRotationSeed();
 
     /** @return d, the number of the model's parameters. */

@@ -19,6 +19,19 @@ Reject(PreparedUpdate& update)
     update.clipFactor = clipFactor;
 }
 
+/** @return whether a rule chooses one interval for the whole update; if not, with a sentence. */
+bool
+CheckOneInterval(const IntervalRule* rule, const std::string& update, std::string& error)
+{
+    if (rule && rule->IsPerLayer())
+    {
+        error = rule->GetInstanceTypeId().GetName() + ": PerLayer is set, but " + update +
+                " has no layers.";
+        return false;
+    }
+    return true;
+}
+
 } // namespace
 
 std::size_t
@@ -31,16 +44,15 @@ bool
 CheckUpdateSettings(const UpdateSettings& settings, std::size_t dimension, std::string& error)
 {
     return settings.intervalRule->Check(error) && settings.quantizer->Check(settings.bits, error) &&
-           (!settings.rotation || CheckRotation(settings.intervalRule, dimension, error));
+           (!settings.rotation || CheckRotation(settings.intervalRule, dimension, error)) &&
+           (!settings.interleaving || CheckInterleaving(settings.intervalRule, error));
 }
 
 bool
 CheckRotation(const IntervalRule* rule, std::size_t dimension, std::string& error)
 {
-    if (rule && rule->IsPerLayer())
+    if (!CheckOneInterval(rule, "a rotated update", error))
     {
-        error = rule->GetInstanceTypeId().GetName() +
-                ": PerLayer is set, but a rotated update has no layers.";
         return false;
     }
     if (dimension > PublicRotation::MAX_DIMENSION)
@@ -50,6 +62,12 @@ CheckRotation(const IntervalRule* rule, std::size_t dimension, std::string& erro
         return false;
     }
     return true;
+}
+
+bool
+CheckInterleaving(const IntervalRule* rule, std::string& error)
+{
+    return CheckOneInterval(rule, "an interleaved update", error);
 }
 
 void
@@ -78,6 +96,10 @@ ClipAndPlace(const UpdateSettings& settings,
     {
         settings.rotation->Rotate(values);
     }
+    if (settings.interleaving)
+    {
+        settings.interleaving->Interleave(values);
+    }
     const std::size_t d = values.size(); // as encoded
     result.clipFactor = ClipUpdate(settings.clipNorm, settings.clipBound, values.data(), d);
     if (result.clipFactor == 0)
@@ -85,9 +107,9 @@ ClipAndPlace(const UpdateSettings& settings,
         Reject(result);
         return;
     }
-    result.intervals = settings.rotation
-                           ? settings.intervalRule->GetIntervals(values.data(), {d})
-                           : settings.intervalRule->GetIntervals(values.data(), layerEnds);
+    const bool hasLayers = !settings.rotation && !settings.interleaving;
+    result.intervals = hasLayers ? settings.intervalRule->GetIntervals(values.data(), layerEnds)
+                                 : settings.intervalRule->GetIntervals(values.data(), {d});
     if (!Quantizer::AreUsable(result.intervals))
     {
         Reject(result);
@@ -138,6 +160,10 @@ RecoverUpdate(const UpdateSettings& settings, const PreparedUpdate& update, std:
 {
     std::vector<float> values(GetEncodedSize(settings, dimension));
     DecodePrepared(settings, update, values.data());
+    if (settings.interleaving)
+    {
+        settings.interleaving->Restore(values);
+    }
     if (settings.rotation)
     {
         settings.rotation->RotateBack(values, dimension);

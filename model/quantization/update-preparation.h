@@ -4,6 +4,7 @@
 #define UPDATE_PREPARATION_H
 
 #include "interval-rule.h"
+#include "public-interleaving.h"
 #include "public-rotation.h"
 #include "quantizer.h"
 #include "update-clipping.h"
@@ -38,6 +39,9 @@ struct UpdateSettings
     /** The update is rotated before it is clipped. Then the P rotated coordinates are what is
         clipped, quantized and sent. */
     std::optional<PublicRotation> rotation = std::nullopt;
+    /** The coordinates, rotated or not, are sent in this order; they are clipped and quantized in
+        it. */
+    std::optional<PublicInterleaving> interleaving = std::nullopt;
 };
 
 /**
@@ -75,7 +79,7 @@ std::size_t GetEncodedSize(const UpdateSettings& settings, std::size_t dimension
  * @param dimension Size of an update, d.
  * @param [out] error On failure, one sentence that says what is wrong.
  * @return whether interval rule and quantizer can be used, at the resolution of the device, and the
- * update can be rotated, if it is to be.
+ * update can be rotated and interleaved, if it is to be.
  */
 bool CheckUpdateSettings(const UpdateSettings& settings, std::size_t dimension, std::string& error);
 
@@ -91,14 +95,24 @@ bool CheckRotation(const IntervalRule* rule, std::size_t dimension, std::string&
 
 /**
  * @ingroup federated
- * Turn an update into a payload, as steps 11 and 12 of Algorithm 1: rotate if that is asked for,
- * clip, choose the intervals, quantize, pack. The only way in which an update is prepared: the
- * training of a device, the privacy audit and the attacks call it, or the two functions that it
- * consists of.
+ * The part of CheckUpdateSettings() about interleaving, for a center too.
+ * @param rule Interval rule of the devices; may be null.
+ * @param [out] error On failure, one sentence that says what is wrong.
+ * @return whether updates can be interleaved.
+ */
+bool CheckInterleaving(const IntervalRule* rule, std::string& error);
+
+/**
+ * @ingroup federated
+ * Turn an update into a payload, as steps 11 and 12 of Algorithm 1: rotate and interleave if that
+ * is asked for, clip, choose the intervals, quantize, pack. The only way in which an update is
+ * prepared: the training of a device, the privacy audit and the attacks call it, or the two
+ * functions that it consists of.
  * @param settings How.
  * @param layerEnds One past the last coordinate of each layer, ascending, the last one being d.
  * @param coins Stream for the quantizer's random words.
- * @param [in,out] values The update, d coordinates; then what is encoded: rotated, clipped.
+ * @param [in,out] values The update, d coordinates; then what is encoded: rotated, interleaved,
+ * clipped.
  * @param [out] result The payload and what describes it. Its memory is used again.
  */
 void PrepareUpdate(const UpdateSettings& settings,
@@ -109,12 +123,13 @@ void PrepareUpdate(const UpdateSettings& settings,
 
 /**
  * @ingroup federated
- * First half of PrepareUpdate(), which draws nothing: rotate, clip, choose the intervals, and
- * compute the distortion if it is reported. Clipping is the last step that changes coordinates: the
- * privacy claims need a bound on the norm of what is encoded.
+ * First half of PrepareUpdate(), which draws nothing: rotate, interleave, clip, choose the
+ * intervals, and compute the distortion if it is reported. Clipping is the last step that changes
+ * coordinates: the privacy claims need a bound on the norm of what is encoded.
  * @param settings How.
  * @param layerEnds One past the last coordinate of each layer, ascending, the last one being d.
- * @param [in,out] values The update, d coordinates; then what is encoded: rotated, clipped.
+ * @param [in,out] values The update, d coordinates; then what is encoded: rotated, interleaved,
+ * clipped.
  * @param [out] result All but the payload. It is valid if EncodePrepared() may follow.
  */
 void ClipAndPlace(const UpdateSettings& settings,
@@ -147,7 +162,7 @@ void DecodePrepared(const UpdateSettings& settings, const PreparedUpdate& update
 
 /**
  * @ingroup federated
- * Decode a whole payload, and rotate it back if it was rotated: the update itself, as its receiver
+ * Decode a whole payload, and undo interleaving and rotation: the update itself, as its receiver
  * (or an attacker) sees it.
  * @param settings How it was made.
  * @param update The prepared update, valid.

@@ -33,7 +33,8 @@ constexpr std::size_t AT_INTERVALS = 33;
 constexpr std::size_t AT_LENGTH = 34;
 constexpr std::size_t AT_DISTORTION = 36;
 constexpr std::size_t AT_CHECKSUM = 40;
-constexpr uint8_t ROTATED = 0x80; // flag in the byte of an update's bits
+constexpr uint8_t ROTATED = 0x80; // flags in the byte of an update's bits
+constexpr uint8_t INTERLEAVED = 0x40;
 constexpr std::size_t MAX_SIZE =
     FederatedHeader::FIXED_SIZE + FederatedHeader::MAX_INTERVALS * FederatedHeader::INTERVAL_SIZE;
 
@@ -113,7 +114,8 @@ FederatedHeader::Write(uint8_t* bytes) const
     federated::WriteBigEndian32(fragments, bytes + AT_FRAGMENTS);
     federated::WriteBigEndian32(first, bytes + AT_FIRST);
     federated::WriteBigEndian32(coordinates, bytes + AT_COORDINATES);
-    bytes[AT_BITS] = static_cast<uint8_t>(bits | (rotated ? ROTATED : 0));
+    bytes[AT_BITS] =
+        static_cast<uint8_t>(bits | (rotated ? ROTATED : 0) | (interleaved ? INTERLEAVED : 0));
     bytes[AT_INTERVALS] = static_cast<uint8_t>(intervals.size());
     bytes[AT_LENGTH] = static_cast<uint8_t>(payloadLength >> 8);
     bytes[AT_LENGTH + 1] = static_cast<uint8_t>(payloadLength);
@@ -140,8 +142,10 @@ FederatedHeader::ReadFixed(const uint8_t* bytes)
     fragments = federated::ReadBigEndian32(bytes + AT_FRAGMENTS);
     first = federated::ReadBigEndian32(bytes + AT_FIRST);
     coordinates = federated::ReadBigEndian32(bytes + AT_COORDINATES);
-    rotated = type == UPDATE && (bytes[AT_BITS] & ROTATED) != 0;
-    bits = static_cast<uint8_t>(bytes[AT_BITS] & (rotated ? ~ROTATED : 0xff));
+    const auto flags = static_cast<uint8_t>(type == UPDATE ? ROTATED | INTERLEAVED : 0);
+    rotated = (bytes[AT_BITS] & flags & ROTATED) != 0;
+    interleaved = (bytes[AT_BITS] & flags & INTERLEAVED) != 0;
+    bits = static_cast<uint8_t>(bytes[AT_BITS] & ~flags);
     payloadLength = static_cast<uint16_t>(bytes[AT_LENGTH] << 8 | bytes[AT_LENGTH + 1]);
     distortion = federated::ReadBigEndianFloat(bytes + AT_DISTORTION);
     checksum = federated::ReadBigEndian32(bytes + AT_CHECKSUM);
@@ -202,7 +206,7 @@ FederatedHeader::IsValid() const
     {
         return true; // of a later revision: its fields may have another meaning
     }
-    if ((fragments > 0 && fragment >= fragments) || (rotated && type != UPDATE) ||
+    if ((fragments > 0 && fragment >= fragments) || ((rotated || interleaved) && type != UPDATE) ||
         !(std::isnan(distortion) || (std::isfinite(distortion) && distortion >= 0)))
     {
         return false;
@@ -274,7 +278,7 @@ FederatedHeader::Print(std::ostream& os) const
     os << "type=" << GetTypeName(type) << " sequence=" << sequence << " round=" << round
        << " device=" << device << " fragment=" << fragment << " fragments=" << fragments
        << " first=" << first << " coordinates=" << coordinates << " bits=" << unsigned{bits}
-       << (rotated ? " rotated" : "");
+       << (rotated ? " rotated" : "") << (interleaved ? " interleaved" : "");
     for (const auto& interval : intervals)
     {
         os << " interval=" << interval.begin << ".." << interval.end << ":[" << interval.low << ", "

@@ -34,7 +34,7 @@ namespace ns3
    |                   first (first coordinate)                    |
    |                 coordinates (how many follow)                 |
    +---------------+---------------+-------------------------------+
-   |R|   bits      |   intervals   |        payload length         |
+   |R|I|   bits    |   intervals   |        payload length         |
    +---------------+---------------+-------------------------------+
    |    distortion of a coordinate, float (NaN: not reported)      |
    |     CRC-32C of the message, taken with this field at 0        |
@@ -50,7 +50,8 @@ namespace ns3
  one, and the last ends at first + coordinates. The payload of a model or update is a part of the
  output of BitPacker or of a Quantizer's floats, least significant byte first; that of other
  messages is a body of message-bodies.h. R is set in updates whose coordinates are rotated
- (PublicRotation); in other messages it belongs to the bits.
+ (PublicRotation), I if they are interleaved (PublicInterleaving); in other messages both belong to
+ the bits.
  *
  * An object that is used repeatedly keeps the memory of its intervals, so that reading and writing
  do not allocate.
@@ -199,6 +200,7 @@ class FederatedHeader : public Header
     uint32_t coordinates = 0;             //!< Number of coordinates.
     uint8_t bits = 0;                     //!< Bits of a coordinate: 1 to 16, or 32 for floats.
     bool rotated = false;                 //!< Whether the coordinates of an update are rotated.
+    bool interleaved = false;             //!< Whether they are interleaved.
     std::vector<IntervalRange> intervals; //!< Those that overlap the fragment, clipped to it.
     uint16_t payloadLength = 0;           //!< Bytes of the payload.
     float distortion = std::numeric_limits<float>::quiet_NaN(); //!< Expected squared error of a

@@ -18,7 +18,7 @@ local CLEAR_SIZE, TAG_SIZE, SIGNATURE_SIZE = 16, 16, 64
 
 local JOIN, LEAVE, GRANT, ACK, MODEL, UPDATE, REPAIR, DONE, REJOIN = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local PROTECTED_UP, PROTECTED_DOWN, PROTECTED_GROUP = 253, 254, 255
-local ROTATED = 128 -- flag in the byte of an update's bits
+local ROTATED, INTERLEAVED = 128, 64 -- flags in the byte of an update's bits
 local types = {
     [JOIN] = "join", [LEAVE] = "leave", [GRANT] = "grant", [ACK] = "ack",
     [MODEL] = "model", [UPDATE] = "update", [REPAIR] = "repair", [DONE] = "done",
@@ -45,6 +45,7 @@ local f = {
     first = ProtoField.uint32("federated.first", "First coordinate"),
     coordinates = ProtoField.uint32("federated.coordinates", "Coordinates"),
     rotated = ProtoField.bool("federated.rotated", "Rotated"),
+    interleaved = ProtoField.bool("federated.interleaved", "Interleaved"),
     bits = ProtoField.uint8("federated.bits", "Bits of a coordinate"),
     intervals = ProtoField.uint8("federated.intervals", "Intervals"),
     interval_end = ProtoField.uint32("federated.interval.end", "End (one past the last)"),
@@ -164,13 +165,13 @@ local bodies = {
 }
 local body_sizes = { [JOIN] = 24, [GRANT] = 32, [ACK] = 1, [REPAIR] = 12, [DONE] = 21 }
 
--- The bits of a coordinate, and whether an update is rotated, which is a flag in the same byte.
+-- The bits of a coordinate, and whether an update is rotated and interleaved: flags in the same byte.
 local function get_bits(tvb, type)
     local byte = tvb(32, 1):uint()
-    if type == UPDATE and byte >= ROTATED then
-        return byte - ROTATED, true
-    end
-    return byte, false
+    local rotated = type == UPDATE and byte >= ROTATED
+    byte = rotated and byte - ROTATED or byte
+    local interleaved = type == UPDATE and byte >= INTERLEAVED
+    return interleaved and byte - INTERLEAVED or byte, rotated, interleaved
 end
 
 -- The message in one line, for the info column.
@@ -189,8 +190,9 @@ local function describe(tvb, type, body)
         parts[#parts + 1] = "device " .. device
     end
     if type == JOIN or type == GRANT or type == MODEL or type == UPDATE then
-        local bits, rotated = get_bits(tvb, type)
+        local bits, rotated, interleaved = get_bits(tvb, type)
         parts[#parts + 1] = "bits " .. bits .. (rotated and " rotated" or "")
+            .. (interleaved and " interleaved" or "")
     end
     if type == MODEL or type == UPDATE then
         parts[#parts + 1] = string.format("fragment %u/%u", tvb(16, 4):uint() + 1,
@@ -289,9 +291,10 @@ local function dissect_message(tvb, pinfo, tree)
     top:add(f.fragments, tvb(20, 4))
     top:add(f.first, tvb(24, 4))
     top:add(f.coordinates, tvb(28, 4))
-    local bits, rotated = get_bits(tvb, type)
+    local bits, rotated, interleaved = get_bits(tvb, type)
     if type == UPDATE then
         top:add(f.rotated, tvb(32, 1), rotated)
+        top:add(f.interleaved, tvb(32, 1), interleaved)
     end
     top:add(f.bits, tvb(32, 1), bits)
     local list = top:add(f.intervals, tvb(33, 1))
