@@ -437,6 +437,7 @@ set(federated_wifi_sources
     helper/federated-wifi-helper.cc
     helper/federated-wifi-listeners.cc
     helper/federated-wifi-radios.cc
+    helper/federated-wifi-sleep.cc
     helper/federated-wifi-tuning.cc
     model/channel/wifi-link-probe.cc
     model/eavesdropper.cc
@@ -444,6 +445,7 @@ set(federated_wifi_sources
 set(federated_wifi_headers
     helper/federated-wifi-energy-helper.h
     helper/federated-wifi-helper.h
+    helper/federated-wifi-sleep.h
     model/channel/wifi-link-probe.h
     model/eavesdropper.h
 )

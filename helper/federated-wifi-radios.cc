@@ -19,13 +19,14 @@ WifiRadios::WifiRadios(const WifiRadioSettings& settings)
       m_pathLoss(CreateObjectWithAttributes<LogDistancePropagationLossModel>(
           "Exponent",
           DoubleValue(settings.exponent))),
-      m_fading(MakeFading())
+      m_fading(MakeFading()),
+      m_delay(CreateObject<ConstantSpeedPropagationDelayModel>())
 {
-    m_channel->SetPropagationDelayModel(CreateObject<ConstantSpeedPropagationDelayModel>());
     if (m_fading)
     {
         m_pathLoss->SetNext(m_fading);
     }
+    m_channel->SetPropagationDelayModel(m_delay);
     m_channel->SetPropagationLossModel(m_pathLoss);
     SetUpPhy();
 }
@@ -99,6 +100,18 @@ Ptr<YansWifiChannel>
 WifiRadios::GetChannel() const
 {
     return m_channel;
+}
+
+Ptr<PropagationLossModel>
+WifiRadios::GetLoss() const
+{
+    return m_pathLoss;
+}
+
+Ptr<PropagationDelayModel>
+WifiRadios::GetDelay() const
+{
+    return m_delay;
 }
 
 YansWifiPhyHelper&

@@ -5,6 +5,7 @@
 
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
+#include "ns3/propagation-delay-model.h"
 #include "ns3/propagation-loss-model.h"
 #include "ns3/yans-wifi-helper.h"
 
@@ -55,6 +56,12 @@ class WifiRadios
     /** @return the channel. */
     Ptr<YansWifiChannel> GetChannel() const;
 
+    /** @return the first model of its loss. */
+    Ptr<PropagationLossModel> GetLoss() const;
+
+    /** @return the model of its delay. */
+    Ptr<PropagationDelayModel> GetDelay() const;
+
     /** @return the helper that writes captures. */
     YansWifiPhyHelper& GetPhy();
 
@@ -82,6 +89,7 @@ class WifiRadios
     Ptr<YansWifiChannel> m_channel;       //!< The channel.
     Ptr<PropagationLossModel> m_pathLoss; //!< Its path loss.
     Ptr<PropagationLossModel> m_fading;   //!< Its fading; may be null.
+    Ptr<PropagationDelayModel> m_delay;   //!< Its delay.
 };
 
 } // namespace ns3::federated
