@@ -441,6 +441,7 @@ set(federated_wifi_sources
     helper/federated-wifi-helper.cc
     helper/federated-wifi-listeners.cc
     helper/federated-wifi-radios.cc
+    helper/federated-wifi-sleep.cc
     helper/federated-wifi-tuning.cc
     model/channel/federated-block-fading.cc
     model/channel/federated-shadowing.cc
@@ -450,6 +451,7 @@ set(federated_wifi_sources
 set(federated_wifi_headers
     helper/federated-wifi-energy-helper.h
     helper/federated-wifi-helper.h
+    helper/federated-wifi-sleep.h
     model/channel/federated-block-fading.h
     model/channel/federated-shadowing.h
     model/channel/wifi-link-probe.h

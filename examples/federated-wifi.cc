@@ -57,6 +57,7 @@ main(int argc, char* argv[])
     double centerPower = 26;
     double energy = 0;
     double joulesPerSample = 1e-3;
+    std::string sleep = "none";
     bool pcap = false;
     bool ascii = false;
     bool flowmon = false;
@@ -81,6 +82,8 @@ main(int argc, char* argv[])
     cmd.AddReal("center-power", "Transmission power of the center in dBm", centerPower, -50, 50);
     cmd.AddReal("energy", "Joules in the battery of each device, 0: no batteries", energy, 0, 1e9);
     cmd.AddReal("joules-per-sample", "Energy of training a sample", joulesPerSample, 0, 1e6);
+    cmd.AddChoice(
+        "sleep", "Radios of devices that do not take part sleep", sleep, {"none", "wake"});
     cmd.AddFlag("pcap", "Write what radios send and receive", pcap);
     cmd.AddFlag("ascii", "Write an ASCII trace of the receiving radio", ascii);
     cmd.AddFlag("flowmon", "Write the flows as XML", flowmon);
@@ -126,6 +129,7 @@ main(int argc, char* argv[])
     wifi.SetTxPower(power);
     wifi.SetDownlinkMcs(downlinkMcs);
     wifi.SetCenterTxPower(centerPower);
+    wifi.SetSleep(sleep);
     // Radios, addresses and applications. What is set on the federation before this line wins over
     // what the cell sets: SetCenterAttribute("DownlinkRate", ...) would send the model faster.
     wifi.Install(federation, accessPoint.Get(0));

@@ -134,7 +134,8 @@ FederatedTraceWriter::Open(const std::string& prefix, bool links, std::string& e
                              "granted_bits,delivered_bits,lost_fraction,mean_snr_db,mean_sigma,"
                              "same_cell_epsilon,skipped,untouched_fraction,joined,dropped,"
                              "uplink_budget_s,mean_rate_bps,true_epsilon,zcdp_epsilon,"
-                             "sampled_epsilon,declined,start_s,mean_burst,repair_s\n";
+                             "sampled_epsilon,declined,start_s,mean_burst,repair_s,"
+                             "awake_fraction\n";
     if (links)
     {
         m_links = std::make_unique<FederatedOutputFile>(prefix + "-links.csv");
@@ -160,6 +161,12 @@ void
 FederatedTraceWriter::SetDistanceCallback(const DistanceCallback& distance)
 {
     m_distance = distance;
+}
+
+void
+FederatedTraceWriter::SetAwakeCallback(const Callback<double>& awake)
+{
+    m_awake = awake;
 }
 
 void
@@ -473,6 +480,14 @@ FederatedTraceWriter::WriteRound(const RoundRecord& record, double lostFraction,
     {
         dropped += count;
     }
+    double awakeFraction = UNKNOWN;
+    if (!m_awake.IsNull())
+    {
+        const double awake = m_awake();
+        awakeFraction = (awake - m_awakeBefore) / (record.end - m_endBefore).GetSeconds();
+        m_awakeBefore = awake;
+        m_endBefore = record.end;
+    }
     Row row;
     row << record.round << record.end.GetSeconds() << record.trainLoss << record.testAccuracy
         << record.selected << record.received << record.bitBudget << record.grantedBits
@@ -480,7 +495,8 @@ FederatedTraceWriter::WriteRound(const RoundRecord& record, double lostFraction,
         << record.sameCellEpsilon << record.skipped << record.untouchedFraction << record.joined
         << dropped << record.uplinkSeconds << record.meanRate << GetLargestEpsilon(EPSILON_BASIC)
         << GetLargestEpsilon(EPSILON_ZCDP) << GetLargestEpsilon(EPSILON_SAMPLED) << record.declined
-        << record.start.GetSeconds() << meanBurst << record.repairTime.GetSeconds();
+        << record.start.GetSeconds() << meanBurst << record.repairTime.GetSeconds()
+        << awakeFraction;
     m_rounds->GetStream() << row.Get();
     Flush(*m_rounds);
 }

@@ -72,6 +72,12 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
      */
     bool Open(const std::string& prefix, bool links, std::string& error);
 
+    /**
+     * @param awake Returns how long radios have been awake so far, in seconds, the mean of all
+     * devices; without it the column awake_fraction is empty.
+     */
+    void SetAwakeCallback(const Callback<double>& awake);
+
     /** @param distance Gives the distances; without it they are unknown. */
     void SetDistanceCallback(const DistanceCallback& distance);
 
@@ -248,9 +254,12 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     // Attributes
     DistanceCallback m_distance;             //!< Gives the distances; may be null.
     EnergyCallback m_energy;                 //!< Gives the energy used; may be null.
+    Callback<double> m_awake;                //!< Gives the mean time awake; may be null.
     std::optional<FederatedRunRecord> m_run; //!< Describes the run, if it was described.
 
     // State
+    double m_awakeBefore = 0;                 //!< Mean time awake at the end of the last round.
+    Time m_endBefore;                         //!< The end of the last round.
     std::string m_prefix;                                   //!< Start of the paths; empty: none.
     std::unique_ptr<FederatedOutputFile> m_rounds;          //!< A row for each round; may be null.
     std::unique_ptr<FederatedOutputFile> m_links;           //!< A row for each link; may be null.

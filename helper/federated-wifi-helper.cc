@@ -26,6 +26,7 @@
 #include "ns3/trace-helper.h"
 #include "ns3/uinteger.h"
 #include "ns3/wifi-helper.h"
+#include "ns3/wifi-mac.h"
 #include "ns3/wifi-net-device.h"
 #include "ns3/wifi-remote-station-manager.h"
 #include "ns3/yans-wifi-helper.h"
@@ -253,6 +254,15 @@ FederatedWifiHelper::SetQueue(uint32_t packets, const Time& delay)
 }
 
 void
+FederatedWifiHelper::SetSleep(const std::string& mode)
+{
+    NS_ABORT_MSG_IF(mode != "none" && mode != "wake",
+                    "FederatedWifiHelper: there is no sleep '" << mode << "', only none and wake");
+    NS_ABORT_MSG_IF(m_accessPoint, "FederatedWifiHelper: SetSleep comes after Install");
+    m_sleeps = mode == "wake";
+}
+
+void
 FederatedWifiHelper::SetStaticArp(bool isStatic)
 {
     m_staticArp = isStatic;
@@ -284,8 +294,24 @@ FederatedWifiHelper::Install(FederatedHelper& federation, const Ptr<Node>& acces
 {
     Install(federation.GetNodes(), accessPoint);
     m_probe = Probe(federation, GetReceiver(), m_devices);
+    if (m_sleeps)
+    {
+        m_sleep = CreateObject<FederatedWifiSleep>();
+    }
     federation.SetLinkDefaults(GetLinkDefaults(federation.GetFragmentSize()));
-    return federation.Install(m_center, GetCenterAddress());
+    const ApplicationContainer applications = federation.Install(m_center, GetCenterAddress());
+    if (m_sleep)
+    {
+        m_sleep->Start(federation.GetCenter(),
+                       federation.GetDevices(),
+                       m_devices,
+                       m_radios->GetChannel(),
+                       m_radios->GetLoss(),
+                       m_radios->GetDelay());
+        federation.GetTraceWriter()->SetAwakeCallback(
+            MakeCallback(&FederatedWifiSleep::GetAwakeSeconds, m_sleep));
+    }
+    return applications;
 }
 
 void
@@ -332,6 +358,13 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
     }
     // Ad hoc all frames are group-addressed, which needs no ARP.
     Tune(NetDeviceContainer(m_receiver, m_devices), m_staticArp && !m_adhoc);
+    for (uint32_t i = 0; i < m_devices.GetN() && m_sleeps && !m_adhoc; ++i)
+    {
+        // Stations wake in turns: none has to wait for those before it.
+        DynamicCast<WifiNetDevice>(m_devices.Get(i))
+            ->GetMac()
+            ->SetAttribute("WaitBeaconTimeout", TimeValue(MilliSeconds(120)));
+    }
     AssignStreams(FederatedStreams::WIFI_CELL);
 }
 
@@ -413,6 +446,12 @@ FederatedWifiHelper::GetLinkDefaults(uint32_t fragmentSize) const
     center("MeasuredSlots", BooleanValue(true));
     center("GrantSpacing", TimeValue(MilliSeconds(2)));
     center("RepairTime", TimeValue(MilliSeconds(m_adhoc ? 200 : 50)));
+    if (m_sleep)
+    {
+        TimeValue lead;
+        m_sleep->GetAttribute("Lead", lead);
+        center("WakeTime", TimeValue(lead.Get() + MilliSeconds(1)));
+    }
     device("RepairDelay", TimeValue(MilliSeconds(20)));
     if (m_adhoc)
     {
@@ -513,6 +552,12 @@ Ptr<WifiLinkProbe>
 FederatedWifiHelper::GetProbe() const
 {
     return m_probe;
+}
+
+Ptr<FederatedWifiSleep>
+FederatedWifiHelper::GetSleep() const
+{
+    return m_sleep;
 }
 
 NetDeviceContainer

@@ -4,6 +4,7 @@
 #define FEDERATED_WIFI_HELPER_H
 
 #include "federated-helper.h"
+#include "federated-wifi-sleep.h"
 
 #include "ns3/application-container.h"
 #include "ns3/data-rate.h"
@@ -166,6 +167,13 @@ class FederatedWifiHelper
      */
     void SetQueue(uint32_t packets, const Time& delay);
 
+    /**
+     * Choose whether the radios of devices sleep that do not take part in a round.
+     * @param mode none: all radios are always awake; wake: devices have an ideal wake-up radio
+     * (FederatedWifiSleep). none if this is not called.
+     */
+    void SetSleep(const std::string& mode);
+
     /** @param isStatic Whether ARP caches are filled in advance; true if this is not called. */
     void SetStaticArp(bool isStatic);
 
@@ -289,6 +297,9 @@ class FederatedWifiHelper
     /** @return the probe at the receiving radio, once a federation was installed. */
     Ptr<WifiLinkProbe> GetProbe() const;
 
+    /** @return what lets radios sleep, once the cell is installed; null with SetSleep("none"). */
+    Ptr<FederatedWifiSleep> GetSleep() const;
+
     /**
      * @param mcs An MCS.
      * @return its rate at the physical layer, in bit/s.
@@ -372,6 +383,7 @@ class FederatedWifiHelper
     uint32_t m_queuePackets = 5000; //!< Of a radio.
     Time m_queueDelay;              //!< Of a radio.
     bool m_staticArp = true;        //!< Whether ARP caches are filled.
+    bool m_sleeps = false;          //!< Whether radios sleep that are not needed.
 
     // State
     std::unique_ptr<federated::WifiRadios> m_radios;       //!< The cell, once it is installed.
@@ -382,6 +394,7 @@ class FederatedWifiHelper
     NetDeviceContainer m_devices;                          //!< Radios of the devices.
     NetDeviceContainer m_receiver;                         //!< Radio of the access point.
     Ptr<WifiLinkProbe> m_probe;                            //!< At the receiving radio.
+    Ptr<FederatedWifiSleep> m_sleep;                       //!< Lets radios sleep; may be null.
 };
 
 } // namespace ns3

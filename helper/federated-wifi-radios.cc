@@ -16,13 +16,15 @@ namespace ns3::federated
 WifiRadios::WifiRadios(const WifiRadioSettings& settings)
     : m_settings(settings),
       m_channel(CreateObject<YansWifiChannel>()),
-      m_steady(CreateObjectWithAttributes<LogDistancePropagationLossModel>(
+      m_loss(CreateObjectWithAttributes<LogDistancePropagationLossModel>(
           "Exponent",
           DoubleValue(settings.exponent))),
-      m_fading(MakeFading())
+      m_steady(m_loss),
+      m_fading(MakeFading()),
+      m_delay(CreateObject<ConstantSpeedPropagationDelayModel>())
 {
-    m_channel->SetPropagationDelayModel(CreateObject<ConstantSpeedPropagationDelayModel>());
-    m_channel->SetPropagationLossModel(m_steady);
+    m_channel->SetPropagationDelayModel(m_delay);
+    m_channel->SetPropagationLossModel(m_loss);
     if (settings.shadowing.IsTypeIdSet())
     {
         const auto shadowing = settings.shadowing.Create<PropagationLossModel>();
@@ -101,6 +103,18 @@ Ptr<YansWifiChannel>
 WifiRadios::GetChannel() const
 {
     return m_channel;
+}
+
+Ptr<PropagationLossModel>
+WifiRadios::GetLoss() const
+{
+    return m_loss;
+}
+
+Ptr<PropagationDelayModel>
+WifiRadios::GetDelay() const
+{
+    return m_delay;
 }
 
 YansWifiPhyHelper&

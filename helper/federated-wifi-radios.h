@@ -6,6 +6,7 @@
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
 #include "ns3/object-factory.h"
+#include "ns3/propagation-delay-model.h"
 #include "ns3/propagation-loss-model.h"
 #include "ns3/yans-wifi-helper.h"
 
@@ -57,6 +58,12 @@ class WifiRadios
     /** @return the channel. */
     Ptr<YansWifiChannel> GetChannel() const;
 
+    /** @return the first model of its loss. */
+    Ptr<PropagationLossModel> GetLoss() const;
+
+    /** @return the model of its delay. */
+    Ptr<PropagationDelayModel> GetDelay() const;
+
     /** @return the helper that writes captures. */
     YansWifiPhyHelper& GetPhy();
 
@@ -82,8 +89,10 @@ class WifiRadios
     WifiRadioSettings m_settings;       //!< Common settings of all radios.
     YansWifiPhyHelper m_phy;            //!< Makes PHYs and writes captures.
     Ptr<YansWifiChannel> m_channel;     //!< The channel.
+    Ptr<PropagationLossModel> m_loss;   //!< The first of its loss models.
     Ptr<PropagationLossModel> m_steady; //!< The last of its loss models before the fading.
     Ptr<PropagationLossModel> m_fading; //!< Its fading; may be null.
+    Ptr<PropagationDelayModel> m_delay; //!< Its delay.
 };
 
 } // namespace ns3::federated

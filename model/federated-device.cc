@@ -259,6 +259,13 @@ FederatedDevice::GetTypeId()
                             "The center has acknowledged that the device joined: the device.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_joinedTrace),
                             "ns3::FederatedDevice::JoinedTracedCallback")
+            .AddTraceSource("LinkNeeded",
+                            "The device begins to need its link, or does not need it any more: it "
+                            "takes part in a round, has not joined, or waits for the "
+                            "acknowledgment of JOIN, DONE or LEAVE. It cannot know that a grant is "
+                            "about to be sent to it.",
+                            MakeTraceSourceAccessor(&FederatedDevice::m_linkNeededTrace),
+                            "ns3::FederatedDevice::LinkNeededTracedCallback")
             .AddTraceSource("ModelReceived",
                             "The model is complete, or training begins with an incomplete one: "
                             "round, device, and whether it is complete.",
@@ -319,6 +326,29 @@ bool
 FederatedDevice::HasJoined() const
 {
     return m_link->HasJoined();
+}
+
+bool
+FederatedDevice::IsRunning() const
+{
+    return m_link->IsRunning();
+}
+
+uint32_t
+FederatedDevice::GetLastRound() const
+{
+    return m_lastRound;
+}
+
+void
+FederatedDevice::UpdateNeed()
+{
+    const bool needs = m_link->IsRunning() && (m_session || m_link->IsWaiting());
+    if (needs != m_needsLink)
+    {
+        m_needsLink = needs;
+        m_linkNeededTrace(m_id, needs);
+    }
 }
 
 uint64_t
@@ -512,12 +542,18 @@ FederatedDevice::StartApplication()
     handlers.grant = [this](const FederatedHeader& header, const GrantBody& body)
     { StartSession(header, body); };
     handlers.joined = [this]() { m_joinedTrace(m_id); };
-    handlers.disconnected = [this]() { EndSession(); };
+    handlers.disconnected = [this]()
+    {
+        EndSession();
+        UpdateNeed();
+    };
+    handlers.waiting = [this]() { UpdateNeed(); };
     handlers.drawTraining = [this]() { return DrawTrainingTime(); };
     handlers.getBattery = [this]() { return m_battery ? m_battery() : std::nan(""); };
     handlers.isBusy = [this]() { return m_session != nullptr; };
     m_left = false;
     m_link->Start(settings, handlers);
+    UpdateNeed();
 }
 
 void
@@ -546,6 +582,7 @@ FederatedDevice::StopApplication()
     }
     EndSession();
     m_link->Stop();
+    UpdateNeed();
 }
 
 void
@@ -557,6 +594,7 @@ FederatedDevice::Leave()
         m_left = true;
         EndSession();
         m_link->Leave();
+        UpdateNeed();
     }
 }
 
@@ -612,6 +650,12 @@ FederatedDevice::StartSession(const FederatedHeader& header, const GrantBody& bo
     terms.deadline = DeviceSession::LimitTime(body.deadlineNs);
     terms.trainingTime = DrawTrainingTime();
     m_session = std::make_unique<DeviceSession>(terms);
+    m_lastRound = terms.round;
+    UpdateNeed();
+    if (!m_session)
+    {
+        return; // a trace sink let the device leave
+    }
     NS_LOG_INFO("Device " << m_id << " is granted " << terms.bits << " bits, round "
                           << terms.round);
     if (!m_account->accountant.CanAfford(GetExpense(GetSettings(terms.bits)), GetLimit()))
@@ -775,6 +819,7 @@ FederatedDevice::Report(RoundOutcome outcome)
         const DeviceSession::Terms terms = m_session->GetTerms();
         const SentRecord sent = EndSession();
         m_link->SendDone(terms.round, terms.wireBits, sent, outcome);
+        UpdateNeed();
     }
 }
 

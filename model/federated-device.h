@@ -144,6 +144,13 @@ class FederatedDevice : public Application
     using JoinedTracedCallback = void (*)(uint32_t device);
 
     /**
+     * TracedCallback signature of LinkNeeded.
+     * @param device The device.
+     * @param needed Whether it needs its link.
+     */
+    using LinkNeededTracedCallback = void (*)(uint32_t device, bool needed);
+
+    /**
      * TracedCallback signature of PrivacySpent.
      * @param device The device.
      * @param ledger What it has spent.
@@ -180,6 +187,12 @@ class FederatedDevice : public Application
 
     /** @return whether the center has acknowledged that the device joined. */
     bool HasJoined() const;
+
+    /** @return whether the application has started, and has neither stopped nor left. */
+    bool IsRunning() const;
+
+    /** @return the round of the last grant that it accepted; 0 before the first. */
+    uint32_t GetLastRound() const;
 
     /**
      * @param reason A reason.
@@ -316,6 +329,9 @@ class FederatedDevice : public Application
     /** Training has ended. */
     void FinishTraining();
 
+    /** Fire LinkNeeded, if that has changed. */
+    void UpdateNeed();
+
     /**
      * End the session, and send DONE to the center.
      * @param outcome Why.
@@ -368,6 +384,8 @@ class FederatedDevice : public Application
     // State
     Ptr<UniformRandomVariable> m_jitter;                 //!< Spreads delays.
     std::function<double()> m_battery;                   //!< Level of the battery; may be empty.
+    uint32_t m_lastRound = 0;                            //!< Of the last accepted grant.
+    bool m_needsLink = false;                            //!< What LinkNeeded said last.
     std::vector<float> m_previous;                       //!< The last model, if it is to be kept.
     EventId m_giveUpEvent;                               //!< Gives up on the model.
     std::unique_ptr<federated::CenterLink> m_link;       //!< Speaks to the center.
@@ -383,6 +401,7 @@ class FederatedDevice : public Application
 
     // Trace sources
     TracedCallback<uint32_t> m_joinedTrace;                           //!< Joined.
+    TracedCallback<uint32_t, bool> m_linkNeededTrace;                 //!< LinkNeeded.
     TracedCallback<uint32_t, uint32_t, bool> m_modelReceivedTrace;    //!< ModelReceived.
     TracedCallback<const TrainingPlan&> m_trainingStartedTrace;       //!< TrainingStarted.
     TracedCallback<uint32_t, uint32_t> m_trainingCanceledTrace;       //!< TrainingCanceled.

@@ -294,6 +294,12 @@ FusionCenter::GetTypeId()
                           UintegerValue(64),
                           MakeUintegerAccessor(&FusionCenter::m_maxReplies),
                           MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("WakeTime",
+                          "Time from the selection of the devices, when RoundStart fires, to the "
+                          "first grant: radios that sleep need it to wake.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&FusionCenter::m_wakeTime),
+                          MakeTimeChecker(Time(0)))
             .AddAttribute("Guard",
                           "Time between slots, and from the end of sending to the deadline.",
                           TimeValue(MilliSeconds(5)),
@@ -531,6 +537,10 @@ FusionCenter::CheckAttributes()
     // Without an end (Time::Max) sums with it must not overflow.
     m_deadline = std::min(m_deadline, Time::Max() / 4);
     m_joinTimeout = std::min(m_joinTimeout, Time::Max() / 4);
+    NS_ABORT_MSG_IF(m_wakeTime >= m_deadline,
+                    "FusionCenter: WakeTime, " << m_wakeTime.As(Time::MS)
+                                               << ", is not below Deadline, "
+                                               << m_deadline.As(Time::MS));
     m_model = m_firstModel;
     m_task->BeginWith(m_model);
     NS_ABORT_MSG_IF(m_rotation && !CheckRotation(PeekPointer(m_interval), m_model.size(), error),
@@ -615,6 +625,7 @@ FusionCenter::Halt()
     m_running = false;
     RemoveEvent(m_joinEvent);
     RemoveEvent(m_roundEvent);
+    RemoveEvent(m_exchangeEvent);
     m_exchange->Clear();
     m_roster->Clear();
     m_endpoint->Close();
@@ -697,7 +708,7 @@ FusionCenter::PlanNextRound()
     rules.dimension = GetEncodedSize();
     rules.groupBits = m_bits;
     rules.participants = m_participants;
-    rules.deadline = m_deadline;
+    rules.deadline = m_deadline - m_wakeTime;
     rules.modelForEach = m_downlink == UNICAST;
     rules.modelTime = m_exchange->GetModelSender().GetModelTime();
     rules.grantSpacing = m_grantSpacing;
@@ -720,7 +731,7 @@ FusionCenter::PlanNextRound()
                      rules,
                      *m_policy,
                      *m_selector,
-                     m_record.start);
+                     m_record.start + m_wakeTime);
 }
 
 UpdateLimits::Terms
@@ -768,7 +779,8 @@ FusionCenter::StartRound()
     {
         m_probe->BeginRound(m_round);
     }
-    const RoundPlan plan = PlanNextRound();
+    m_plan = std::make_unique<RoundPlan>(PlanNextRound());
+    const RoundPlan& plan = *m_plan;
     m_record.bitBudget = plan.budget;
     m_record.uplinkSeconds = plan.context.uplinkSeconds;
     m_record.meanRate = plan.context.rate > 0 ? plan.context.rate : std::nan("");
@@ -779,6 +791,17 @@ FusionCenter::StartRound()
     m_planEnd = GetPlanEnd(plan.slots);
     m_roundStartTrace(m_round, plan.selected);
     m_roundEvent = Simulator::Schedule(m_deadline, &FusionCenter::EndRound, this);
+    if (m_wakeTime.IsZero() || plan.selected.empty())
+    {
+        StartExchange();
+        return;
+    }
+    m_exchangeEvent = Simulator::Schedule(m_wakeTime, &FusionCenter::StartExchange, this);
+}
+
+void
+FusionCenter::StartExchange()
+{
     RoundExchange::Rules rules;
     rules.collector.round = m_round;
     rules.collector.start = m_record.start;
@@ -792,7 +815,14 @@ FusionCenter::StartRound()
     rules.grants.repeats = !m_endpoint->IsTcp();
     rules.grantSpacing = m_grantSpacing;
     rules.deadline = m_record.start + std::max(m_deadline - m_guard, Time(0));
-    m_exchange->Start(plan, m_model, rules);
+    m_exchange->Start(*m_plan, m_model, rules);
+    for (uint32_t device : m_plan->selected)
+    {
+        if (!m_roster->Find(device)->joined) // it left during WakeTime
+        {
+            m_exchange->Leave(device);
+        }
+    }
 }
 
 void
@@ -821,6 +851,7 @@ FusionCenter::HandleAnswered(uint32_t unanswered)
 void
 FusionCenter::EndRound()
 {
+    RemoveEvent(m_exchangeEvent);
     m_exchange->Finish();
     m_record.end = Simulator::Now();
     Fuse();

@@ -231,8 +231,11 @@ class FusionCenter : public Application
     /** A device has joined in a round that began without any: the next one begins soon. */
     void EndEmptyRound();
 
-    /** Begin a round. */
+    /** Begin a round: select the devices, and give their radios time to wake. */
     void StartRound();
+
+    /** Send grants and the model to the selected devices. */
+    void StartExchange();
 
     /** @return how many coordinates of an update are encoded and sent: d, or P if it is rotated.
      */
@@ -306,6 +309,7 @@ class FusionCenter : public Application
     double m_patience;                  //!< Limit of a round, against the time most devices took.
     uint32_t m_maxRepairs;              //!< Models that are sent again to a device in a round.
     uint32_t m_maxReplies;              //!< Answers to control messages of a device in a round.
+    Time m_wakeTime;                    //!< From the selection to the first grant.
     Time m_guard;                       //!< Between slots, and before the deadline.
     uint32_t m_expected;                //!< Devices to wait for before the first round.
     uint32_t m_maxDevices;              //!< Identifiers must be less.
@@ -327,9 +331,11 @@ class FusionCenter : public Application
     std::vector<float> m_model;                              //!< w.
     uint32_t m_round = 0;                                    //!< Current round.
     RoundRecord m_record;                                    //!< The current round, so far.
+    std::unique_ptr<federated::RoundPlan> m_plan;            //!< Of the current round.
     Time m_planEnd;                                          //!< Until when Patience waits.
     EventId m_joinEvent;                                     //!< Ends the wait for devices.
     EventId m_roundEvent;                                    //!< Starts or ends a round.
+    EventId m_exchangeEvent;                                 //!< Sends the first grant.
     std::unique_ptr<federated::MessageEndpoint> m_endpoint;  //!< Sockets.
     std::unique_ptr<federated::DeviceRoster> m_roster;       //!< The devices.
     std::unique_ptr<federated::DeviceRegistrar> m_registrar; //!< Lets devices join and leave.

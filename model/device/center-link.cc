@@ -280,7 +280,9 @@ CenterLink::HandleAck(const FederatedHeader& header, const uint8_t* payload)
     {
         NS_LOG_INFO("Device " << m_settings.device << " left");
         End();
+        return std::nullopt;
     }
+    m_handlers.waiting();
     return std::nullopt;
 }
 
@@ -514,9 +516,12 @@ CenterLink::SendControl(Control& control, uint32_t retries)
         if (m_leaving)
         {
             End();
+            return;
         }
+        m_handlers.waiting();
     };
     control.retry.Start(schedule, send, giveUp);
+    m_handlers.waiting();
 }
 
 uint32_t

@@ -84,6 +84,8 @@ class CenterLink
         std::function<void()> joined;
         /** The connection is closed, or the device has left. */
         std::function<void()> disconnected;
+        /** A control message begins to wait for its acknowledgment, or does not any more. */
+        std::function<void()> waiting;
         /** @return how long training takes. */
         std::function<Time()> drawTraining;
         /** @return the level of the battery, 0 to 1; NaN if it is unknown. */
@@ -149,6 +151,12 @@ class CenterLink
     bool IsRunning() const
     {
         return m_running;
+    }
+
+    /** @return whether the device has not joined, or a message waits for its acknowledgment. */
+    bool IsWaiting() const
+    {
+        return m_running && (!m_joined || m_join.retry.IsActive() || m_control.retry.IsActive());
     }
 
     /** @return whether the protocol is TCP. */

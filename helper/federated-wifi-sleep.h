@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FEDERATED_WIFI_SLEEP_H
+#define FEDERATED_WIFI_SLEEP_H
+
+#include "ns3/event-id.h"
+#include "ns3/federated-device.h"
+#include "ns3/fusion-center.h"
+#include "ns3/net-device-container.h"
+#include "ns3/nstime.h"
+#include "ns3/object.h"
+#include "ns3/propagation-delay-model.h"
+#include "ns3/propagation-loss-model.h"
+#include "ns3/round-record.h"
+#include "ns3/traced-callback.h"
+#include "ns3/yans-wifi-channel.h"
+#include "ns3/yans-wifi-phy.h"
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup federated
+ * @brief Lets the radios of devices sleep that do not take part in a round.
+ *
+ * The radio of a device is awake if the device is selected and has not answered yet, or if it needs
+ * its link by itself (FederatedDevice's trace source LinkNeeded: it joins, leaves, or waits for an
+ * acknowledgment). An ideal wake-up radio, which is not simulated, tells a device that it is
+ * selected; its radio can receive after the attribute Lead, and FusionCenter's attribute WakeTime
+ * lets the center wait for that.
+ *
+ * @verbatim
+              selected, or needs its link            Lead
+   ASLEEP --------------------------------> WAKING --------> AWAKE
+     ^                                        |                |
+     +----------------------------------------+                | neither any more
+     |             neither any more                            v
+     +---------------------------------------------------- DROWSY  (until the radio is idle)
+   @endverbatim
+ *
+ * ns-3 computes the reception of every frame at every radio of a channel, also at those that sleep.
+ * So radios that sleep are taken off: whenever one falls asleep or wakes, those that are awake move
+ * to a new channel with the same models of loss and delay. Frames in flight still arrive.
+ */
+class FederatedWifiSleep : public Object
+{
+  public:
+    /** What a radio does. */
+    enum State
+    {
+        AWAKE,  //!< It sends and receives.
+        DROWSY, //!< It will sleep as soon as it is idle, and is off the channel.
+        ASLEEP, //!< It sleeps.
+        WAKING, //!< It sleeps still, and is on the channel.
+    };
+
+    /**
+     * TracedCallback signature of Sleeping.
+     * @param device The device.
+     * @param sleeping Whether its radio falls asleep or wakes.
+     */
+    using SleepingTracedCallback = void (*)(uint32_t device, bool sleeping);
+
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    FederatedWifiSleep();
+
+    /**
+     * Begin, once, before the simulation.
+     * @param center The center.
+     * @param devices The devices.
+     * @param radios Their radios, in the same order.
+     * @param channel The channel of the cell. What else is on it stays awake.
+     * @param loss The first model of its loss.
+     * @param delay Its delay.
+     */
+    void Start(const Ptr<FusionCenter>& center,
+               const std::vector<Ptr<FederatedDevice>>& devices,
+               const NetDeviceContainer& radios,
+               const Ptr<YansWifiChannel>& channel,
+               const Ptr<PropagationLossModel>& loss,
+               const Ptr<PropagationDelayModel>& delay);
+
+    /**
+     * @param device A device.
+     * @return what its radio does.
+     */
+    State GetState(uint32_t device) const;
+
+    /** @return how long radios have been awake so far, in seconds, the mean of all devices. */
+    double GetAwakeSeconds() const;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    /** The radio of a device. */
+    struct Radio
+    {
+        Ptr<FederatedDevice> device; //!< The device.
+        Ptr<YansWifiPhy> phy;        //!< Its radio.
+        State state = AWAKE;         //!< What the radio does.
+        bool selected = false;       //!< Whether the device was selected, and has not answered.
+        bool needed = false;         //!< Whether it needs its link by itself.
+        EventId event;               //!< Wakes it, or lets it sleep.
+    };
+
+    /** Trace sink of RoundStart. */
+    void HandleRoundStart(uint32_t round, const std::vector<uint32_t>& selected);
+    /** Trace sink of RoundEnd. */
+    void HandleRoundEnd(const RoundRecord& record);
+    /** Trace sink of LinkNeeded. */
+    void HandleNeed(uint32_t device, bool needed);
+
+    /** The simulation begins: radios that nobody needs fall asleep. */
+    void Begin();
+
+    /**
+     * A round is over: a device that waits for the acknowledgment of its DONE waits no longer.
+     * @param round The round.
+     * @param devices Devices that were selected.
+     */
+    void EndLinger(uint32_t round, std::vector<uint32_t> devices);
+
+    /**
+     * Let a radio wake or fall asleep, as its device needs it now.
+     * @param index The device.
+     */
+    void Update(uint32_t index);
+
+    /**
+     * Change what a radio does.
+     * @param radio The radio.
+     * @param state What it does from now on.
+     */
+    void SetState(Radio& radio, State state);
+
+    /**
+     * Lead is over.
+     * @param index The device.
+     */
+    void Wake(uint32_t index);
+
+    /**
+     * Let a radio sleep if it is idle, or look again later.
+     * @param index The device.
+     */
+    void TrySleep(uint32_t index);
+
+    /** Move the radios that are awake or waking to a new channel. */
+    void Swap();
+
+    /** Find the radios on the channel of the cell that are of no device. */
+    void FindOthers();
+
+    // Attributes
+    Time m_lead;         //!< From waking to receiving.
+    Time m_linger;       //!< How long an acknowledgment is waited for after a round.
+    bool m_swapsChannel; //!< Whether radios that sleep are off the channel.
+
+    // State
+    Ptr<FusionCenter> m_center;             //!< The center.
+    Ptr<YansWifiChannel> m_first;           //!< The channel of the cell.
+    Ptr<PropagationLossModel> m_loss;       //!< Of all channels.
+    Ptr<PropagationDelayModel> m_delay;     //!< Of all channels.
+    std::vector<Radio> m_radios;            //!< By device.
+    std::set<uint32_t> m_up;                //!< Devices that are awake or waking.
+    std::vector<Ptr<YansWifiPhy>> m_others; //!< The receiver, and listeners.
+    std::size_t m_scanned = 0;              //!< Radios of m_first that were looked at.
+    EventId m_beginEvent;                   //!< Calls Begin().
+    EventId m_swapEvent;                    //!< Calls Swap().
+    uint32_t m_awake = 0;                   //!< Radios that are not asleep.
+    double m_awakeSeconds = 0;              //!< Mean until m_counted.
+    Time m_counted;                         //!< Until when it was counted.
+
+    // Trace sources
+    TracedCallback<uint32_t, bool> m_sleepingTrace; //!< Sleeping.
+};
+
+} // namespace ns3
+
+#endif // FEDERATED_WIFI_SLEEP_H
