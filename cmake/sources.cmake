@@ -427,6 +427,7 @@ set(federated_wifi_modules
     propagation
     point-to-point
     energy
+    applications
     flow-monitor
     netanim
 )
@@ -457,6 +458,8 @@ set(federated_wifi_tests
 set(federated_wifi_examples
     federated-eavesdropper
     federated-wifi
+    federated-wifi-custom
+    federated-wifi-simple
 )
 
 set(federated_lte_modules
@@ -496,6 +499,7 @@ set(federated_csma_tests
 )
 set(federated_csma_examples
     federated-csma
+    federated-guests
 )
 
 set(federated_lrwpan_modules
