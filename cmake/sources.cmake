@@ -430,6 +430,7 @@ set(federated_wifi_modules
     propagation
     point-to-point
     energy
+    applications
     flow-monitor
     netanim
 )
@@ -464,10 +465,13 @@ set(federated_wifi_tests
     test/wifi-energy-test.cc
     test/wifi-federation-test.cc
     test/wifi-link-probe-test.cc
+    test/wifi-tuning-test.cc
 )
 set(federated_wifi_examples
     federated-eavesdropper
     federated-wifi
+    federated-wifi-custom
+    federated-wifi-simple
 )
 
 set(federated_lte_modules
@@ -507,6 +511,7 @@ set(federated_csma_tests
 )
 set(federated_csma_examples
     federated-csma
+    federated-guests
 )
 
 set(federated_lrwpan_modules

@@ -19,8 +19,9 @@
  *   clip_factor           factor by which clipping scaled the update
  *   objective, outer_iterations, inner_iterations, diverged     how the search ended
  *   ssim_N                of what was found after N iterations, a column for each of --record;
- * after a search has diverged, of its last image PREFIX.png shows the images, for each net the true
- * ones above those after the recorded iterations and the found ones.
+ *                         after a search has diverged, of its last image
+ * PREFIX.png shows the images, for each net the true ones above those after the recorded iterations
+ * and the found ones.
  *
  *   federated-attack --quantizer=dp --interval=min-max --attack=dlg --output=results/attack
  */
@@ -238,6 +239,7 @@ main(int argc, char* argv[])
     const FederatedDataset& train = *loaded.train;
     const SampleShape shape{train.GetRows(), train.GetColumns(), train.GetClasses()};
 
+    // What is attacked: a model at its random start, where gradients tell most of the image.
     const auto model = FederatedLearningOptions::MakeModel(modelName, error);
     if (modelName == "lenet")
     {
@@ -259,6 +261,8 @@ main(int argc, char* argv[])
                 "--nets=" + std::to_string(nets) + " times --images=" + std::to_string(images) +
                     " is more than the data has.");
 
+    // One seed from an ns-3 stream, so that --RngRun selects models, images and starts. Everything
+    // else is drawn from it by purpose, which does not depend on the number of threads.
     auto stream = CreateObject<UniformRandomVariable>();
     stream->SetStream(FederatedStreams::TOOL);
     const uint64_t seed = stream->GetInteger(0, FederatedRandom::max());
@@ -356,6 +360,5 @@ main(int argc, char* argv[])
     {
         result.AddReal("median_ssim_" + std::to_string(record[i]), GetQuantile(recorded[i], 0.5));
     }
-    result.Print(std::cout);
-    return 0;
+    return cmd.Finish(result);
 }

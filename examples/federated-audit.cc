@@ -4,8 +4,8 @@
  * Tries to falsify the privacy claim of every quantizer, with a public and with data-dependent
  * intervals; then looks for updates that share their coins.
  *
- *   two updates -> clip -> interval -> quantizer -> header and payload -> how well are they told
- * apart?
+ *   two updates -> clip -> interval -> quantizer -> header and payload
+ *   -> how well are they told apart?
  *
  * It prints a table and writes it to PREFIX.csv, with the columns
  *   quantizer        dp (the paper's), sq, laplace, identity, rr (randomized response), optimal,
@@ -25,10 +25,13 @@
  *   rho_lower        lower confidence bound from samples
  *
  * Then two federations with equal seeds run on one network, and a device of the first has two
- * lives. PREFIX-coins.csv compares the bits of their updates: updates_of       rounds (of one
- * device), lives (of one device), federations updates, bits    how many were compared, and bits of
- * each agreement        share of equal bits of the two updates that are furthest from independent
- * coins standard_errors  their distance from 1/2 verdict          shared, independent
+ * lives. PREFIX-coins.csv compares the bits of their updates:
+ *   updates_of       rounds (of one device), lives (of one device), federations
+ *   updates, bits    how many were compared, and bits of each
+ *   agreement        share of equal bits of the two updates that are furthest from independent
+ *                    coins
+ *   standard_errors  their distance from 1/2
+ *   verdict          shared, independent
  *
  *   federated-audit --epsilon=1 --output=results/audit
  */
@@ -389,11 +392,13 @@ main(int argc, char* argv[])
     cmd.AddOutput(output);
     cmd.ParseOrExit(argc, argv);
 
+    // A claim holds for a public interval. The others depend on the update, and are sent with it.
     const std::vector<std::pair<std::string, Ptr<IntervalRule>>> intervals{
         {"fixed",
          CreateObjectWithAttributes<FixedInterval>("Low", DoubleValue(-1), "High", DoubleValue(1))},
         {"max-abs", CreateObject<MaxAbsInterval>()},
         {"min-max", CreateObject<MinMaxInterval>()}};
+    // Every quantizer of the module is tried; one of your own as soon as it is registered.
     std::vector<Case> cases;
     for (const auto& [name, resolutions, norm, typeId] : GetQuantizers())
     {
@@ -464,6 +469,5 @@ main(int argc, char* argv[])
     result.AddCount("no_claim", verdicts[PrivacyAuditResult::NO_CLAIM]);
     result.AddCount("above_exact", aboveExact); // bounds that are wrong, if there are any
     result.AddCount("shared_coins", shared);
-    result.Print(std::cout);
-    return 0;
+    return cmd.Finish(result);
 }

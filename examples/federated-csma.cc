@@ -65,16 +65,22 @@ main(int argc, char* argv[])
     cmd.Require(!(pcap || ascii) || !output.empty(),
                 "Options --pcap and --ascii need --output=PREFIX.");
 
+    // What is learned, by whom and how.
     FederatedHelper federation;
     options.SetUp(federation, cmd); // reads the data, makes the nodes of the devices
+    // One transmission reaches all devices. Without multicast (Downlink=unicast, the default) the
+    // model is sent to one device after the other, and no group is needed.
     const InetSocketAddress group(Ipv4Address("239.1.1.1"), FederatedPort::DEVICE);
     federation.SetCenterAttribute("Downlink", StringValue("multicast"));
     federation.SetCenterAttribute("MulticastGroup", AddressValue(group));
     federation.SetDeviceAttribute("MulticastGroup", AddressValue(group));
+    // Below the rate of the segment: a faster model or update would overflow the queues.
     federation.SetCenterAttribute("DownlinkRate", StringValue("80Mbps"));
     federation.SetCenterAttribute("UplinkRate", StringValue("80Mbps"));
     federation.SetCenterAttribute("Guard", StringValue("500us"));
 
+    // The network, made with ns-3's helpers: no helper of this module knows it. Its streams have
+    // fixed numbers, because automatic ones depend on all that a script creates.
     NodeContainer center(1);
     const NodeContainer nodes(center, federation.GetNodes());
     CsmaHelper csma;
@@ -89,6 +95,7 @@ main(int argc, char* argv[])
     const Ipv4InterfaceContainer interfaces =
         Ipv4AddressHelper("10.1.0.0", "255.255.0.0").Assign(ports);
     Ipv4StaticRoutingHelper().SetDefaultMulticastRoute(center.Get(0), ports.Get(0));
+    // Measure the uplinks at the IP layer of the center, which works with any link, without SNR.
     const auto probe = CreateObject<GoodputProbe>();
     probe->Attach(center.Get(0));
     for (uint32_t i = 0; i + 1 < nodes.GetN(); ++i)
@@ -104,6 +111,8 @@ main(int argc, char* argv[])
                        InetSocketAddress(interfaces.GetAddress(0), FederatedPort::CENTER));
     std::string error;
     cmd.Require(federation.EnableOutput(output, error), error);
+
+    // A wire loses nothing by itself: an error model at the center's net device does.
     const uint32_t headers = 14 + 20 + 8; // Ethernet, IPv4, UDP
     uint64_t updateDrops = 0;             // update messages that the error model dropped
     if (loss > 0)

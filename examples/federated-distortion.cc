@@ -78,6 +78,8 @@ main(int argc, char* argv[])
     cmd.AddOutput(output);
     cmd.ParseOrExit(argc, argv);
 
+    // A quantizer of your own: a child of LevelQuantizer has a closed form (GetCellDistortion), and
+    // MeasureDistortion checks it.
     auto dp = CreateObject<DpStochasticQuantizer>();
     auto sq = CreateObject<UnbiasedStochasticQuantizer>();
     auto laplace = CreateObject<LaplaceQuantizer>();
@@ -117,6 +119,5 @@ main(int argc, char* argv[])
     FederatedResultLine result;
     result.AddCount("rows", rows);
     result.AddReal("largest_mc_error", largestError);
-    result.Print(std::cout);
-    return 0;
+    return cmd.Finish(result);
 }

@@ -533,6 +533,5 @@ main(int argc, char* argv[])
     result.AddReal("label_accuracy", rows[0].labels);
     result.AddCount("messages_unread", rows[0].unread);
     result.AddText("claim", GetClaimName(rows[0].claim.kind));
-    result.Print(std::cout);
-    return 0;
+    return cmd.Finish(result);
 }

@@ -296,7 +296,8 @@ main(int argc, char* argv[])
     star.Install(federation, center.Get(0));
     cmd.Require(federation.EnableOutput(output, error, false), error);
 
-    // The first devices are insiders: what they send passes through the attack.
+    // The first devices are insiders: what they send passes through the attack. An attack of your
+    // own is a child of MessageTampering.
     for (uint32_t i = 0; i < insiders && attack != "none"; ++i)
     {
         auto tampering = CreateObject<InsiderAttack>();

@@ -105,6 +105,7 @@ main(int argc, char* argv[])
                 "Option --noise=snr needs the SNR of the links, which is not measured here.");
     cmd.Require(!pcap || !output.empty(), "Option --pcap needs --output=PREFIX.");
 
+    // What is learned, by whom and how. A model of 159,010 coordinates would take minutes a device.
     FederatedHelper federation;
     federation.SetTaskAttribute("Model", StringValue("ns3::LogisticModel"));
     options.SetUp(federation, cmd); // reads the data, makes the nodes of the devices
@@ -114,13 +115,16 @@ main(int argc, char* argv[])
     federation.SetCenterAttribute("DownlinkRate", StringValue("40kbps"));
     federation.SetCenterAttribute("UplinkRate", StringValue("40kbps"));
     federation.SetCenterAttribute("Guard", StringValue("100ms"));
+    // Waits are in proportion to the rate: else messages are repeated while they are still queued.
     federation.SetDeviceAttribute("RepairDelay", StringValue("1s"));
     federation.SetCenterAttribute("ControlTimeout", StringValue("500ms"));
     federation.SetDeviceAttribute("ControlTimeout", StringValue("500ms"));
+    // A message fits into a frame of 127 bytes: 6LoWPAN would lose all of a larger one with a part.
     federation.SetCenterAttribute("FragmentSize", UintegerValue(100));
     federation.SetDeviceAttribute("FragmentSize", UintegerValue(100));
     federation.SetJoinSpacing(MilliSeconds(200));
 
+    // The network, made with ns-3's helpers: no helper of this module knows it.
     // Duplicate address detection of all nodes would start at the same time and collide.
     Config::SetDefault("ns3::Icmpv6L4Protocol::DAD", BooleanValue(false));
     NodeContainer center(1);

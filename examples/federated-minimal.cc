@@ -36,6 +36,8 @@ main(int argc, char* argv[])
     cmd.AddCount("rounds", "Number of rounds", rounds, 1, 1000);
     cmd.ParseOrExit(argc, argv);
 
+    // The network: anything that carries IP between the devices and the center will do. For cells
+    // and large stars there are helpers: see federated-wifi-simple, federated-lte, federated-star.
     NodeContainer center(1);
     NodeContainer coarse(2);
     NodeContainer fine(2);
@@ -54,19 +56,23 @@ main(int argc, char* argv[])
     }
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
 
+    // The federation: devices of a group quantize with the same number of bits a coordinate.
     FederatedHelper federation;
     federation.AddGroup(coarse, 2);
     federation.AddGroup(fine, 4);
+    // Synthetic images; FederatedData::LoadDirectory("data/mnist", error) reads real ones.
     federation.SetData(FederatedData::MakeSynthetic(1, 2000, 500));
     federation.SetCenterAttribute("Rounds", UintegerValue(rounds));
-    federation.SetCenterAttribute("Participants", UintegerValue(4));
+    federation.SetCenterAttribute("Participants", UintegerValue(4)); // selected in a round
+    // Below the rate of the links: a faster model or update would overflow the queues.
     federation.SetCenterAttribute("DownlinkRate", StringValue("8Mbps"));
     federation.SetCenterAttribute("UplinkRate", StringValue("8Mbps"));
+    // The address by which the devices reach the center: any of its node, if there is a route.
     federation.Install(center.Get(0),
                        InetSocketAddress(interfaces.GetAddress(0), FederatedPort::CENTER));
-    federation.EnableProgress();
-    federation.StopWhenFinished();
+    federation.EnableProgress();   // a line a round; EnableTraces writes tables
+    federation.StopWhenFinished(); // else devices would wait for further rounds
 
     Simulator::Run();
-    return federation.Finish();
+    return federation.Finish(); // the result line, warnings, and the exit code
 }

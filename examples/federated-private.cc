@@ -178,6 +178,8 @@ main(int argc, char* argv[])
     std::string error;
     const FederatedData sets = FederatedScenarioOptions::LoadPooled(cmd, data, pool);
 
+    // The federation. SetAlgorithm names quantizer, weights and cluster sizes; the quantizer is
+    // then replaced by the mechanism.
     FederatedHelper federation;
     federation.SetAlgorithm("alg1"); // uniform weights, random devices
     FederatedScenarioOptions::SetEncryption(federation, encrypt);
@@ -200,6 +202,7 @@ main(int argc, char* argv[])
     const std::size_t encoded = GetEncodedSize(rotation, kernel->GetDimension());
     const auto dimension = static_cast<double>(encoded);
 
+    // A public interval: one that depends on the update (max-abs) would reveal something of it.
     auto rule = CreateObject<FixedInterval>();
     rule->SetAttribute("Low", DoubleValue(-interval));
     rule->SetAttribute("High", DoubleValue(interval));
@@ -260,7 +263,7 @@ main(int argc, char* argv[])
     {
         quantizer->SetAttribute("Epsilon", DoubleValue(epsilon / dimension));
     }
-    federation.SetQuantizer(quantizer);
+    federation.SetQuantizer(quantizer); // of the devices and the center, which must agree
     NodeContainer nodes(devices);
     federation.AddGroup(nodes, bits);
     federation.SetDeviceAttribute("IntervalRule", PointerValue(rule));

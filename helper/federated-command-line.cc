@@ -556,6 +556,13 @@ FederatedCommandLine::Require(bool isRight, const std::string& error) const
     }
 }
 
+int
+FederatedCommandLine::Finish(const FederatedResultLine& result) const
+{
+    result.Print(std::cout);
+    return 0;
+}
+
 FederatedCommand
 FederatedCommandLine::GetCommand() const
 {

@@ -3,6 +3,7 @@
 #ifndef FEDERATED_COMMAND_LINE_H
 #define FEDERATED_COMMAND_LINE_H
 
+#include "federated-result-line.h"
 #include "federated-run-record.h"
 #include "federated-trace-files.h"
 
@@ -169,6 +170,14 @@ class FederatedCommandLine
      * @param error What is wrong if it does not hold.
      */
     void Require(bool isRight, const std::string& error) const;
+
+    /**
+     * End an example that has no federation, as FederatedHelper::Finish() ends the others: print
+     * the result line on standard output.
+     * @param result The result line.
+     * @return the exit code of the example, 0.
+     */
+    [[nodiscard]] int Finish(const FederatedResultLine& result) const;
 
     /** @return how the program was called; after Parse(). */
     FederatedCommand GetCommand() const;

@@ -38,10 +38,10 @@ namespace ns3
  * The energy that a device used in a round is then in the column energy_j of PREFIX-links.csv.
  *
  * A battery counts as empty at its low-battery threshold, by default a tenth of its initial energy.
- Its device then leaves the federation with the remaining energy; after a short time (SetLastWords)
- its radio is switched off. The source updates its level at least every 10 ms and a hundred times
- while training uses all of it; the energy at the threshold should be enough for the radio until it
- is off.
+ * Its device then leaves the federation with the remaining energy; after a short time
+ * (SetLastWords) its radio is switched off. The source updates its level at least every 10 ms and a
+ * hundred times while training uses all of it; the energy at the threshold should be enough for the
+ * radio until it is off.
  */
 class FederatedEnergyHelper
 {

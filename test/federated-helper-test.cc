@@ -87,6 +87,13 @@ GetClassOf(const Ptr<const Object>& object, const std::string& name)
     return GetObjectOf(object, name)->GetInstanceTypeId().GetName();
 }
 
+/** Note when a round began, and with how many devices. */
+void
+NoteJoined(std::vector<std::pair<Time, uint32_t>>* joined, const RoundRecord& record)
+{
+    joined->emplace_back(record.start, record.joined);
+}
+
 } // namespace
 
 /** @ingroup federated-tests A helper for three devices of two groups, with tiny images. */
@@ -609,6 +616,90 @@ TEST_F(FederatedHelpers, NumberTheFederationsOfASimulation)
         const auto applications = FederatedStarHelper().Install(second, CreateObject<Node>());
         EXPECT_EQ(GetText(applications.Get(0), "Federation"), "1");
     }
+}
+
+TEST_F(FederatedHelpers, AreInstalledInAStarWithOneCall)
+{
+    FederatedStarHelper star;
+    star.SetDeviceLink(DataRate("10Mbps"), MilliSeconds(1));
+    const auto center = CreateObject<Node>();
+    EXPECT_DEATH(star.Install(*m_helper, nullptr), "the node of the center is null");
+    const auto applications = star.Install(*m_helper, center);
+    ASSERT_EQ(applications.GetN(), 4U);
+    EXPECT_EQ(applications.Get(0)->GetNode(), center);
+    EXPECT_EQ(applications.Get(3)->GetNode(), m_fine.Get(0));
+    // A default of the star, and one of the center.
+    EXPECT_EQ(GetText(applications.Get(0), "DownlinkRate"), "8000000bps");
+    EXPECT_EQ(GetText(applications.Get(0), "UplinkRate"), "8000000bps");
+    EXPECT_EQ(GetText(applications.Get(0), "FragmentSize"), "1400");
+    EXPECT_DEATH(star.Install(*m_helper, center), "a star is installed once");
+    EXPECT_NE(Run().find(" rounds=3 "), std::string::npos);
+
+    Renew();
+    m_helper->SetCenterAttribute("UplinkRate", StringValue("3Mbps"));
+    m_helper->SetDeviceAttribute("FragmentSize", UintegerValue(500));
+    FederatedStarHelper large;
+    large.SetMtu(9000);
+    const auto others = large.Install(*m_helper, CreateObject<Node>());
+    EXPECT_EQ(GetText(others.Get(0), "DownlinkRate"), "800000000bps");
+    EXPECT_EQ(GetText(others.Get(0), "UplinkRate"), "3000000bps") << "as the script says";
+    EXPECT_EQ(GetText(others.Get(0), "FragmentSize"), "8972");
+    EXPECT_EQ(GetText(others.Get(1), "FragmentSize"), "500") << "as the script says";
+    EXPECT_NE(Run().find(" rounds=3 "), std::string::npos);
+}
+
+TEST_F(FederatedHelpers, PreferWhatTheScriptSetsBeforeOrAfterTheDefaultsOfLinks)
+{
+    FederatedHelper::LinkDefaults defaults;
+    const auto rate = StringValue("3Mbps").Copy();
+    defaults.center = {
+        {"DownlinkRate", rate}, {"UplinkRate", rate}, {"FragmentSize", UintegerValue(300).Copy()}};
+    defaults.devices = {{"Steps", UintegerValue(3).Copy()}, {"BatchSize", UintegerValue(3).Copy()}};
+    defaults.joinSpacing = MilliSeconds(30);
+    m_helper->SetCenterAttribute("UplinkRate", StringValue("7Mbps"));
+    m_helper->SetLinkDefaults(defaults);
+    m_helper->SetCenterAttribute("FragmentSize", UintegerValue(700));
+    m_helper->SetDeviceAttribute("BatchSize", UintegerValue(7));
+    EXPECT_EQ(m_helper->GetFragmentSize(), 700U);
+    const auto applications = InstallInStar();
+    EXPECT_EQ(GetText(applications.Get(0), "DownlinkRate"), "3000000bps") << "the first default";
+    EXPECT_EQ(GetText(applications.Get(0), "UplinkRate"), "7000000bps");
+    EXPECT_EQ(GetText(applications.Get(1), "Steps"), "3");
+    EXPECT_EQ(GetText(applications.Get(1), "BatchSize"), "7");
+    TimeValue start;
+    applications.Get(2)->GetAttribute("StartTime", start);
+    EXPECT_EQ(start.Get(), MilliSeconds(30));
+    EXPECT_DEATH(m_helper->SetLinkDefaults(defaults), "SetLinkDefaults comes too late");
+}
+
+TEST_F(FederatedHelpers, LetDevicesComeLateLeaveAndComeBack)
+{
+    m_helper->SetCenterAttribute("Rounds", UintegerValue(30));
+    m_helper->SetCenterAttribute("ExpectedDevices", UintegerValue(2));
+    m_helper->SetDeviceAttribute("TimePerSample",
+                                 StringValue("ns3::ConstantRandomVariable[Constant=0.001]"));
+    InstallInStar();
+    const auto& devices = m_helper->GetDevices();
+    devices[1]->SetStartTime(Seconds(1));
+    Simulator::Schedule(Seconds(1.5), &FederatedDevice::Leave, devices[2]);
+    Simulator::Schedule(Seconds(2), &FederatedDevice::Join, devices[2]);
+    std::vector<std::pair<Time, uint32_t>> joined; // when a round began, and with how many
+    m_helper->GetCenter()->TraceConnectWithoutContext("RoundEnd",
+                                                      MakeBoundCallback(&NoteJoined, &joined));
+    Run();
+    ASSERT_EQ(joined.size(), 30U);
+    for (const auto& [start, devicesThen] : joined)
+    {
+        const bool isGone = start > Seconds(1.6) && start < Seconds(2);
+        const bool isEarly = start < Seconds(1);
+        const bool isClear = isGone || isEarly || start > Seconds(2.1) ||
+                             (start > Seconds(1.1) && start < Seconds(1.5));
+        if (isClear)
+        {
+            EXPECT_EQ(devicesThen, isGone || isEarly ? 2U : 3U) << start.GetSeconds();
+        }
+    }
+    EXPECT_EQ(m_helper->GetTraceWriter()->GetLastRound().received, 3U);
 }
 
 TEST_F(FederatedHelpers, TakeAnotherIntervalAndBoundThanThoseOfTheProfile)

@@ -600,6 +600,55 @@ TEST_F(Federation, ADeviceThatLeavesIsNotSelectedAgain)
     EXPECT_FALSE(apps[1]->HasJoined());
 }
 
+TEST_F(Federation, ADeviceThatLeftIsSelectedAgainOnceItJoinsAgain)
+{
+    for (const char* protocol : {"ns3::UdpSocketFactory", "ns3::TcpSocketFactory"})
+    {
+        Build(3);
+        SetForAll("Protocol", TypeIdValue(TypeId::LookupByName(protocol)));
+        SetForDevices("TimePerSample", StringValue("ns3::ConstantRandomVariable[Constant=0.001]"));
+        center->SetAttribute("Rounds", UintegerValue(20));
+        Simulator::Schedule(MilliSeconds(500), &FederatedDevice::Leave, apps[1]);
+        Simulator::Schedule(Seconds(1), &FederatedDevice::Join, apps[1]);
+        Simulator::Schedule(Seconds(1.5), &FederatedDevice::Join, apps[1]); // it has not left
+        Run();
+        ASSERT_EQ(rounds.size(), 20U);
+        uint32_t without = 0;
+        for (const RoundRecord& record : rounds)
+        {
+            const bool isGone = record.start > MilliSeconds(500) && record.start < Seconds(1);
+            without += isGone;
+            EXPECT_EQ(record.selected, isGone ? 2U : 3U) << record.start << protocol;
+        }
+        EXPECT_GT(without, 1U) << protocol;
+        EXPECT_EQ(rounds.back().received, 3U) << protocol;
+        EXPECT_TRUE(apps[1]->HasJoined());
+    }
+}
+
+TEST_F(Federation, ADeviceMayJoinAgainBeforeItsLeaveIsAcknowledged)
+{
+    Build(3);
+    center->SetAttribute("Rounds", UintegerValue(20));
+    ScheduleCall(MilliSeconds(60),
+                 [this]()
+                 {
+                     apps[1]->Leave();
+                     apps[1]->Join();
+                 });
+    Run();
+    ASSERT_EQ(rounds.size(), 20U);
+    EXPECT_EQ(rounds.back().received, 3U);
+    EXPECT_TRUE(apps[1]->HasJoined());
+}
+
+TEST_F(Federation, AnEnrolledDeviceCannotJoinAgain)
+{
+    Build(1);
+    apps[0]->SetAttribute("Enrolled", BooleanValue(true));
+    EXPECT_DEATH(apps[0]->Join(), "device 0 is enrolled, and cannot join again");
+}
+
 TEST_F(Federation, ADeviceUsesTheTrainingThatItWasGivenAndCancelsItWhenItLeaves)
 {
     Build(2);

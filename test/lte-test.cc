@@ -24,6 +24,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -75,8 +76,11 @@ class LteCell : public FederatedTestFolder
      * Make the cell.
      * @param distances Of the devices from the eNB, in m.
      * @param rounds T.
+     * @param change Settings of the script.
      */
-    void Install(const std::vector<double>& distances, uint32_t rounds)
+    void Install(const std::vector<double>& distances,
+                 uint32_t rounds,
+                 const std::function<void(FederatedHelper&)>& change = nullptr)
     {
         m_lte = std::make_unique<FederatedLteHelper>();
         m_lte->SetResourceBlocks(25);
@@ -102,6 +106,10 @@ class LteCell : public FederatedTestFolder
         m_federation->SetCenterAttribute("JoinTimeout", StringValue("500ms"));
         const auto enb = CreateObject<Node>();
         enb->AggregateObject(CreateObject<ConstantVelocityMobilityModel>());
+        if (change)
+        {
+            change(*m_federation);
+        }
         m_lte->Install(*m_federation, enb);
         m_lte->GetProbe()->TraceConnectWithoutContext("Sample",
                                                       MakeCallback(&LteCell::AddSample, this));
@@ -375,4 +383,47 @@ TEST_F(LteCell, LeavesWhatUsersHaveChanged)
     Install({100}, 1);
     EXPECT_EQ(buffer(), 12345U);
     EXPECT_EQ(period(), 80U);
+}
+
+TEST_F(LteCell, WhatTheScriptSetsWinsOverTheCell)
+{
+    const auto get = [this](const char* name)
+    {
+        StringValue text;
+        m_federation->GetCenter()->GetAttribute(name, text);
+        return text.Get();
+    };
+    Install({100, 200}, 1);
+    EXPECT_EQ(get("DownlinkRate"), "10000000bps"); // of 25 resource blocks
+    EXPECT_EQ(get("UplinkRate"), "12500000bps");
+    EXPECT_EQ(get("MeasuredSlots"), "true");
+    EXPECT_EQ(m_federation->GetCenter()->GetNode(), m_lte->GetCenter());
+    EXPECT_EQ(m_federation->GetDevices().size(), 2U);
+    Reset();
+    Install({100, 200},
+            1,
+            [](FederatedHelper& federation)
+            {
+                federation.SetCenterAttribute("UplinkRate", StringValue("3Mbps"));
+                federation.SetCenterAttribute("MeasuredSlots", BooleanValue(false));
+            });
+    EXPECT_EQ(get("DownlinkRate"), "10000000bps");
+    EXPECT_EQ(get("UplinkRate"), "3000000bps");
+    EXPECT_EQ(get("MeasuredSlots"), "false");
+    Simulator::Run();
+    EXPECT_EQ(m_records.back().received, 2U);
+}
+
+TEST_F(LteCell, ScriptsThatForgetSomethingGetASentence)
+{
+    m_federation = std::make_unique<FederatedHelper>();
+    m_federation->AddGroup(NodeContainer(1), 4);
+    m_lte = std::make_unique<FederatedLteHelper>();
+    const auto enb = CreateObject<Node>();
+    EXPECT_DEATH(m_lte->Install(*m_federation, nullptr), "the node of the eNB is null");
+    EXPECT_DEATH(m_lte->Install(*m_federation, enb),
+                 "FederatedLteHelper: node .* has no mobility model");
+    Reset();
+    Install({100}, 1);
+    EXPECT_DEATH(m_lte->Install(*m_federation, enb), "a cell is installed once");
 }

@@ -2,6 +2,7 @@
 
 #include "link-budget.h"
 
+#include "ns3/boolean.h"
 #include "ns3/constant-position-mobility-model.h"
 #include "ns3/double.h"
 #include "ns3/federated-block-fading.h"
@@ -10,6 +11,8 @@
 #include "ns3/federated-scenario-options.h"
 #include "ns3/federated-wifi-helper.h"
 #include "ns3/identity-quantizer.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/pointer.h"
 #include "ns3/propagation-loss-model.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
@@ -57,6 +60,22 @@ void
 NoteDelay(const Time* last, Time* longest, uint32_t, uint32_t, bool)
 {
     *longest = std::max(*longest, Simulator::Now() - *last);
+}
+
+/** @return an attribute of an object as a text. */
+std::string
+GetText(const Ptr<const Object>& object, const std::string& name)
+{
+    StringValue text;
+    object->GetAttribute(name, text);
+    return text.Get();
+}
+
+/** @return a time as the text of an attribute. */
+std::string
+GetText(const Time& time)
+{
+    return TimeValue(time).SerializeToString(MakeTimeChecker());
 }
 
 } // namespace
@@ -456,6 +475,77 @@ TEST_F(WifiCell, TheNoiseOfTheSnrIsLargerForFartherDevices)
                 EXPECT_GT(record.links[i].sigma, i == 0 ? 0 : record.links[i - 1].sigma) << mode;
             }
         }
+    }
+}
+
+TEST_F(WifiCell, OneCallInstallsRadiosAddressesAndApplications)
+{
+    for (const char* mode : {"adhoc", "infrastructure"})
+    {
+        Begin({10, 12}, mode);
+        for (uint32_t i = 0; i < m_nodes.GetN(); ++i)
+        {
+            m_nodes.Get(i)->AggregateObject(m_places[i]);
+        }
+        const auto applications = m_wifi->Install(*m_federation, m_accessPoint);
+        ASSERT_EQ(applications.GetN(), 3U);
+        EXPECT_EQ(applications.Get(0), m_federation->GetCenter());
+        EXPECT_EQ(applications.Get(0)->GetNode(), m_wifi->GetCenter());
+        EXPECT_EQ(applications.Get(2)->GetNode(), m_nodes.Get(1));
+        EXPECT_EQ(GetText(applications.Get(0), "MeasuredSlots"), "true");
+        EXPECT_EQ(GetText(applications.Get(0), "Downlink"),
+                  mode == std::string("adhoc") ? "group" : "multicast");
+        EXPECT_EQ(GetText(applications.Get(1), "RepairDelay"), GetText(MilliSeconds(20)));
+        PointerValue probe;
+        applications.Get(0)->GetAttribute("Probe", probe);
+        EXPECT_EQ(probe.GetObject(), m_wifi->GetProbe());
+        EXPECT_DEATH(m_wifi->Install(*m_federation, m_accessPoint), "a cell is installed once");
+    }
+}
+
+TEST_F(WifiCell, WhatTheScriptSetsWinsOverTheCell)
+{
+    for (const char* mode : {"adhoc", "infrastructure"})
+    {
+        Begin({10, 12}, mode);
+        m_federation->SetCenterAttribute("DownlinkRate", StringValue("3Mbps"));
+        m_federation->SetCenterAttribute("MeasuredSlots", BooleanValue(false));
+        m_federation->SetCenterAttribute("JoinTimeout", TimeValue(Seconds(3)));
+        m_federation->SetDeviceAttribute("RepairDelay", TimeValue(MilliSeconds(7)));
+        m_federation->SetJoinSpacing(MilliSeconds(100));
+        m_federation->SetEnrolled(false); // devices join over the air
+        const auto probe = CreateObject<WifiLinkProbe>();
+        m_federation->SetProbe(probe);
+        Install();
+        const Ptr<Object> center = m_federation->GetCenter();
+        const Ptr<Object> device = m_federation->GetDevices()[1];
+        EXPECT_EQ(GetText(center, "DownlinkRate"), "3000000bps") << mode;
+        EXPECT_EQ(GetText(center, "MeasuredSlots"), "false") << mode;
+        EXPECT_EQ(GetText(center, "JoinTimeout"), GetText(Seconds(3))) << mode;
+        EXPECT_EQ(GetText(device, "RepairDelay"), GetText(MilliSeconds(7))) << mode;
+        EXPECT_EQ(GetText(device, "StartTime"), GetText(MilliSeconds(100))) << mode;
+        EXPECT_EQ(GetText(device, "Enrolled"), "false") << mode;
+        PointerValue used;
+        center->GetAttribute("Probe", used);
+        EXPECT_EQ(used.GetObject(), probe) << mode;
+        Simulator::Run();
+        EXPECT_EQ(m_records.back().received, 2U) << mode;
+    }
+}
+
+TEST_F(WifiCell, AGroupOfTheScriptWinsOverThatOfTheCell)
+{
+    for (const char* mode : {"adhoc", "infrastructure"})
+    {
+        Begin({10, 12}, mode);
+        m_federation->SetGroupAddress(Ipv4Address("10.1.255.255"), 5555);
+        Install();
+        EXPECT_EQ(GetText(m_federation->GetCenter(), "Downlink"), "group") << mode;
+        AddressValue group;
+        m_federation->GetCenter()->GetAttribute("MulticastGroup", group);
+        EXPECT_EQ(InetSocketAddress::ConvertFrom(group.Get()).GetPort(), 5555) << mode;
+        Simulator::Run();
+        EXPECT_EQ(m_records.back().received, 2U) << mode;
     }
 }
 
