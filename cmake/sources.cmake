@@ -410,6 +410,7 @@ set(federated_star_headers
     helper/federated-star-helper.h
 )
 set(federated_star_tests
+    test/continued-run-test.cc
     test/custom-model-test.cc
     test/federated-helper-test.cc
     test/federated-run-record-test.cc
