@@ -1576,12 +1576,12 @@ FederatedHelper::PrintPrivacy(std::ostream& stream) const
     }
     if (m_center->IsContinued())
     {
-        stream << "privacy: the run began with a given model";
-        if (m_center->GetRoundsBefore() > 0)
-        {
-            stream << " after " << m_center->GetRoundsBefore() << " rounds";
-        }
-        stream << ": what devices spent for it is not counted here, add it\n";
+        const uint32_t rounds = m_center->GetRoundsBefore();
+        stream << "privacy: the run began with a given model of "
+               << (rounds > 0 ? "round " + std::to_string(rounds) : "no known round")
+               << ": what devices spent for it is not counted here"
+               << (rounds > 0 ? "" : ", and an earlier run with this RngRun tossed the same coins")
+               << '\n';
     }
     const double basic = m_traces->GetLargestEpsilon(EPSILON_BASIC);
     const double zcdp = m_traces->GetLargestEpsilon(EPSILON_ZCDP);

@@ -212,6 +212,10 @@ TEST_F(ContinuedRuns, WithoutTheRoundTheDrawsOfTheFirstRoundsAreRepeated)
     ASSERT_EQ(rest.rounds.size(), 4U);
     EXPECT_EQ(rest.rounds[0].round, 1U);
     EXPECT_EQ(rest.rounds[0].links[0].device, whole.rounds[0].links[0].device);
+    EXPECT_NE(rest.messages.find("of no known round: what devices spent for it is not counted "
+                                 "here, and an earlier run with this RngRun tossed the same coins"),
+              std::string::npos)
+        << rest.messages;
 }
 
 TEST_F(ContinuedRuns, SayWhereTheyBeganAndEnded)
@@ -243,7 +247,7 @@ TEST_F(ContinuedRuns, SayWhereTheyBeganAndEnded)
         << second.output;
     EXPECT_NE(second.messages.find("round 3/5 "), std::string::npos) << second.messages;
     EXPECT_NE(second.messages.find("round 5/5 "), std::string::npos) << second.messages;
-    EXPECT_NE(second.messages.find("privacy: the run began with a given model after 2 rounds: what "
+    EXPECT_NE(second.messages.find("privacy: the run began with a given model of round 2: what "
                                    "devices spent for it is not counted here"),
               std::string::npos)
         << second.messages;
