@@ -91,6 +91,7 @@ set(federated_sources
     model/learning/model-evaluator.cc
     model/learning/model-kernel.cc
     model/learning/quantity-partition.cc
+    model/learning/saved-model.cc
     model/learning/shard-partition.cc
     model/learning/simple-kernel.cc
     model/learning/simple-model.cc
@@ -249,6 +250,7 @@ set(federated_headers
     model/learning/sample-batch.h
     model/learning/sample-gatherer.h
     model/learning/sample-shape.h
+    model/learning/saved-model.h
     model/learning/shard-partition.h
     model/learning/simple-model.h
     model/learning/softmax.h
@@ -363,6 +365,7 @@ set(federated_test_sources
     test/rotated-federation-test.cc
     test/round-planner-test.cc
     test/sample-fusion-test.cc
+    test/saved-model-test.cc
     test/script-mistakes-test.cc
     test/second-life-test.cc
     test/selection-federation-test.cc
@@ -410,6 +413,7 @@ set(federated_star_headers
     helper/federated-star-helper.h
 )
 set(federated_star_tests
+    test/continued-run-test.cc
     test/custom-model-test.cc
     test/federated-helper-test.cc
     test/federated-run-record-test.cc

@@ -235,7 +235,7 @@ FederatedCommandLine::Add(const std::string& name,
                           const Check& read,
                           const Show& show)
 {
-    m_options.push_back({name, show(), false, false, read, show});
+    m_options.push_back({name, show(), false, false, false, read, show});
     m_commandLine.AddValue(name, help, m_options.back().text);
 }
 
@@ -347,7 +347,10 @@ FederatedCommandLine::AddText(const std::string& name,
 }
 
 void
-FederatedCommandLine::AddFlag(const std::string& name, const std::string& help, bool& value)
+FederatedCommandLine::AddFlag(const std::string& name,
+                              const std::string& help,
+                              bool& value,
+                              bool needsOutput)
 {
     const auto read = [&value](const std::string& text) -> std::string
     {
@@ -361,6 +364,7 @@ FederatedCommandLine::AddFlag(const std::string& name, const std::string& help, 
     };
     Add(name, help, read, [&value]() -> std::string { return value ? "true" : "false"; });
     m_options.back().isFlag = true;
+    m_options.back().needsOutput = needsOutput;
 }
 
 void
@@ -488,6 +492,17 @@ FederatedCommandLine::ReadAll(const std::vector<std::string>& words)
             {
                 return "The default --" + option.name + "=" + option.text + " " + reason + ".";
             }
+        }
+    }
+    const bool hasOutput =
+        std::any_of(m_options.begin(),
+                    m_options.end(),
+                    [](const Option& one) { return one.name == "output" && !one.show().empty(); });
+    for (const Option& option : m_options)
+    {
+        if (option.needsOutput && !hasOutput && option.show() == "true")
+        {
+            return "The option --" + option.name + " needs --output=PREFIX.";
         }
     }
     return "";

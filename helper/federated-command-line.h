@@ -126,8 +126,12 @@ class FederatedCommandLine
      * @param name Name of the option.
      * @param help What it means.
      * @param [in,out] value Its default, and where the value goes.
+     * @param needsOutput Whether it makes the example write a file: then --output is needed, too.
      */
-    void AddFlag(const std::string& name, const std::string& help, bool& value);
+    void AddFlag(const std::string& name,
+                 const std::string& help,
+                 bool& value,
+                 bool needsOutput = false);
 
     /**
      * Add --data=DIR, a folder that must exist, also if it is the default.
@@ -149,7 +153,7 @@ class FederatedCommandLine
      * @param [out] error On failure, one sentence that says what was wrong.
      * @return whether every option was right.
      */
-    bool Parse(int argc, char* argv[], std::string& error);
+    [[nodiscard]] bool Parse(int argc, char* argv[], std::string& error);
 
     /**
      * Read the options, or end the process as Fail does.
@@ -196,6 +200,7 @@ class FederatedCommandLine
         std::string text;  //!< Its default, as --PrintHelp shows it.
         bool isFlag;       //!< Whether the name alone is enough.
         bool checkDefault; //!< Whether the default has to be read too, because it may be wrong.
+        bool needsOutput;  //!< Whether a flag that is set needs --output.
         Check read;        //!< Checks a value, and stores it when it is right.
         Show show;         //!< Returns the value.
     };

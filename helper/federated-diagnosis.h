@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,11 @@ struct RunFacts
     uint64_t selected = 0; //!< Sum over the rounds.
     uint64_t received = 0; //!< Updates of which a fragment was received, likewise.
     DropCounters drops{};  //!< Messages that the center dropped.
+    std::string obstacle;  //!< Why nodes do not reach each other, without a period; may be empty.
+    double clampedFraction = std::numeric_limits<double>::quiet_NaN(); //!< Of the coordinates of
+                                                                       //!< the last round; NaN: no.
+    std::string interval;   //!< That of the devices, in words.
+    bool isPrivate = false; //!< Whether their quantizer adds noise for differential privacy.
     std::array<uint64_t, PARTICIPANT_STATES> states{}; //!< Outcomes of participants, over rounds.
 };
 

@@ -19,7 +19,8 @@
 #include "ns3/node-list.h"
 #include "ns3/pointer.h"
 #include "ns3/simulator.h"
-#include "ns3/socket-address.h"
+#include "ns3/socket-check.h"
+#include "ns3/strategy-checker.h"
 #include "ns3/string.h"
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/udp-socket-factory.h"
@@ -110,32 +111,42 @@ DescribeObject(const Ptr<Object>& object)
 Address
 GetOnlyAddress(const Ptr<Node>& node, bool v6)
 {
-    std::vector<Address> addresses;
-    const auto ipv4 = node->GetObject<Ipv4>();
-    const auto ipv6 = node->GetObject<Ipv6>();
-    for (uint32_t i = 0; !v6 && ipv4 && i < ipv4->GetNInterfaces(); ++i)
-    {
-        for (uint32_t j = 0; j < ipv4->GetNAddresses(i); ++j)
-        {
-            const Ipv4Address address = ipv4->GetAddress(i, j).GetLocal();
-            if (address != Ipv4Address::GetLoopback())
-            {
-                addresses.emplace_back(address);
-            }
-        }
-    }
-    for (uint32_t i = 0; v6 && ipv6 && i < ipv6->GetNInterfaces(); ++i)
-    {
-        for (uint32_t j = 0; j < ipv6->GetNAddresses(i); ++j)
-        {
-            const Ipv6InterfaceAddress address = ipv6->GetAddress(i, j);
-            if (address.GetScope() == Ipv6InterfaceAddress::GLOBAL)
-            {
-                addresses.emplace_back(address.GetAddress());
-            }
-        }
-    }
+    const std::vector<Address> addresses = federated::ListAddresses(node, v6);
     return addresses.size() == 1 ? addresses.front() : Address();
+}
+
+/** @return whether a node can be reached at an address that not every node has. */
+bool
+IsReachable(const Address& ip)
+{
+    if (Ipv4Address::IsMatchingType(ip))
+    {
+        const auto address = Ipv4Address::ConvertFrom(ip);
+        return address != Ipv4Address::GetAny() && !address.IsLocalhost();
+    }
+    const auto address = Ipv6Address::ConvertFrom(ip);
+    return !address.IsAny() && !address.IsLocalhost();
+}
+
+/**
+ * Abort if a radio of wifi has no place, when the simulation begins: without one ns-3 crashes at
+ * the first frame.
+ */
+void
+CheckPlaces()
+{
+    for (auto node = NodeList::Begin(); node != NodeList::End(); ++node)
+    {
+        for (uint32_t i = 0; i < (*node)->GetNDevices() && !(*node)->GetObject<MobilityModel>();
+             ++i)
+        {
+            const TypeId type = (*node)->GetDevice(i)->GetInstanceTypeId();
+            NS_ABORT_MSG_IF(type.GetName() == "ns3::WifiNetDevice",
+                            "FederatedHelper: node "
+                                << (*node)->GetId()
+                                << " has a wifi radio, but no mobility model: install one");
+        }
+    }
 }
 
 /**
@@ -474,6 +485,28 @@ FederatedHelper::SetQuantizer(Ptr<Quantizer> quantizer)
 }
 
 void
+FederatedHelper::SetQuantizer(const std::string& text)
+{
+    federated::StrategyValue value;
+    value.DeserializeFromString(text, federated::MakeStrategyChecker<Quantizer>());
+    SetQuantizer(value.Get<Quantizer>());
+}
+
+void
+FederatedHelper::SetStart(const SavedModel& model)
+{
+    CheckOpen("SetStart");
+    m_start = model;
+}
+
+void
+FederatedHelper::SetSave(bool save)
+{
+    CheckOpen("SetSave");
+    m_save = save;
+}
+
+void
 FederatedHelper::AddGroup(const NodeContainer& nodes, unsigned bits)
 {
     CheckOpen("AddGroup");
@@ -638,6 +671,30 @@ FederatedHelper::FindValue(const TypeId& type,
     return information.checker->CreateValidValue(*value);
 }
 
+bool
+FederatedHelper::IsSet(const Attributes& attributes, const std::string& name)
+{
+    return std::any_of(attributes.begin(),
+                       attributes.end(),
+                       [&name](const auto& attribute) { return attribute.first == name; });
+}
+
+std::string
+FederatedHelper::DescribeValue(const TypeId& type,
+                               const Attributes& attributes,
+                               const std::string& name)
+{
+    TypeId::AttributeInformation information;
+    type.LookupAttributeByName(name, &information);
+    const Ptr<const AttributeValue> value = FindValue(type, attributes, name);
+    const auto pointer = DynamicCast<const PointerValue>(value);
+    if (!pointer)
+    {
+        return value->SerializeToString(information.checker);
+    }
+    return pointer->GetObject() ? DescribeObject(pointer->GetObject()) : "none";
+}
+
 uint32_t
 FederatedHelper::GetFragmentSize() const
 {
@@ -696,11 +753,124 @@ FederatedHelper::IsEnrolled() const
 bool
 FederatedHelper::Check(std::string& error)
 {
-    if (m_checked)
+    return CheckValues(error) && (m_checked || CheckTask(error)) && CheckStart(error) &&
+           CheckProtection(error) && CheckStrategies(error) && CheckSides(error) &&
+           CheckPrivacyBudgets(error);
+}
+
+bool
+FederatedHelper::Check(const Ptr<Node>& centerNode,
+                       const Address& centerAddress,
+                       std::string& error)
+{
+    if (!Check(error))
     {
-        return CheckProtection(error) && CheckStrategies(error) && CheckSides(error) &&
-               CheckPrivacyBudgets(error);
+        return false;
     }
+    const federated::SocketAddress address(centerAddress);
+    const NodeContainer nodes = GetNodes();
+    error.clear();
+    if (!centerNode)
+    {
+        error = "The node of the center is null.";
+    }
+    else if (!address.IsValid() || address.port == 0)
+    {
+        error = "The center's address is no IP address with a port.";
+    }
+    else if (m_groupPort != 0 && (m_protocol != "udp" || m_groupPort == address.port))
+    {
+        error = "A group address needs UDP and two different ports.";
+    }
+    else if (IsEnrolled() && m_groupPort == 0)
+    {
+        error = "Devices that need not join need a group address.";
+    }
+    else if (!IsReachable(address.ip) &&
+             std::any_of(nodes.Begin(),
+                         nodes.End(),
+                         [&centerNode](const Ptr<Node>& node) { return node != centerNode; }))
+    {
+        std::ostringstream text;
+        text << "The center's address is " << address
+             << ", which is one of every node: devices on other nodes do not reach it.";
+        error = text.str();
+    }
+    else
+    {
+        const std::string mistake = federated::FindAddressMistake(centerNode, centerAddress);
+        error = mistake.empty() ? "" : "The center's address is wrong: " + mistake + ".";
+    }
+    return error.empty();
+}
+
+bool
+FederatedHelper::CheckValues(std::string& error) const
+{
+    struct Side
+    {
+        TypeId type;                     // of what
+        const Attributes* attributes;    // that are set
+        std::set<std::string> fromGroup; // those that AddGroup sets
+    };
+
+    const Side sides[] = {
+        {FusionCenter::GetTypeId(), &m_centerAttributes, {"GroupBits"}},
+        {FederatedDevice::GetTypeId(), &m_deviceAttributes, {"DeviceId", "Group", "Bits"}},
+        {LearningTask::GetTypeId(), &m_taskAttributes, {}},
+    };
+    for (const Side& side : sides)
+    {
+        for (const auto& [name, value] : *side.attributes)
+        {
+            const std::string shown = name + " of " + side.type.GetName();
+            TypeId::AttributeInformation attribute;
+            if (!side.type.LookupAttributeByName(name, &attribute))
+            {
+                error = "There is no attribute " + shown + ".";
+                return false;
+            }
+            if (side.fromGroup.count(name) > 0)
+            {
+                error = shown + " follows from AddGroup and cannot be set.";
+                return false;
+            }
+            const auto text = DynamicCast<const StringValue>(value);
+            const std::string mistake =
+                text ? federated::FindStrategyMistake(text->Get(), *attribute.checker) : "";
+            if (!mistake.empty())
+            {
+                error = shown + ": " + mistake + ".";
+                return false;
+            }
+            if (!attribute.checker->CreateValidValue(*value))
+            {
+                error = shown + " cannot be '" + value->SerializeToString(attribute.checker) +
+                        "', only " + attribute.checker->GetUnderlyingTypeInformation() + ".";
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool
+FederatedHelper::CheckStart(std::string& error) const
+{
+    const std::size_t size = m_start.values.size();
+    if (size == 0 || size == m_task->GetDimension())
+    {
+        return true;
+    }
+    error = "The model " + (m_start.path.empty() ? "to begin with" : "'" + m_start.path + "'") +
+            " has " + std::to_string(size) + " parameters, but the task has " +
+            std::to_string(m_task->GetDimension()) + ".";
+    return false;
+}
+
+bool
+FederatedHelper::CheckTask(std::string& error)
+{
     std::ostringstream text;
     const Profile* profile = Find(PROFILES, m_profile);
     if (!profile)
@@ -758,8 +928,7 @@ FederatedHelper::Check(std::string& error)
     m_task->SetGroups(sizes);
     m_task->AssignStreams(m_stream);
     m_checked = m_task->Prepare(error);
-    return m_checked && CheckProtection(error) && CheckStrategies(error) && CheckSides(error) &&
-           CheckPrivacyBudgets(error);
+    return m_checked;
 }
 
 bool
@@ -782,27 +951,42 @@ FederatedHelper::CheckProtection(std::string& error) const
 bool
 FederatedHelper::CheckSides(std::string& error) const
 {
-    const std::pair<const char*, const Attributes*> sides[] = {
-        {"the center", &m_centerAttributes}, {"the devices", &m_deviceAttributes}};
-    std::string found[2];
-    for (std::size_t i = 0; i < 2; ++i)
+    const Profile profile = GetProfile();
+    const Attributes both{{"Protocol", Create<TypeIdValue>(GetProtocol())},
+                          {"Quantizer", Create<PointerValue>(m_quantizer)}};
+    Attributes device = both;
+    device.emplace_back("IntervalRule", Create<PointerValue>(m_interval));
+    device.emplace_back("ClipNorm", Create<EnumValue>(profile.clipNorm));
+    device.emplace_back("ClipBound", Create<DoubleValue>(profile.clipBound));
+    device.insert(device.end(), m_deviceAttributes.begin(), m_deviceAttributes.end());
+    Attributes center = both;
+    center.insert(center.end(), m_centerAttributes.begin(), m_centerAttributes.end());
+
+    const std::string told = "set only that of the devices, which the center is told";
+    const std::pair<std::string, std::string> names[] = {{"Protocol", "SetProtocol sets both"},
+                                                         {"Quantizer", "SetQuantizer sets both"},
+                                                         {"Rotation", "SetRotation sets both"},
+                                                         {"IntervalRule", told},
+                                                         {"ClipNorm", told},
+                                                         {"ClipBound", told}};
+    for (const auto& [name, advice] : names)
     {
-        Attributes attributes{{"Quantizer", Create<PointerValue>(m_quantizer)}};
-        attributes.insert(attributes.end(), sides[i].second->begin(), sides[i].second->end());
-        const TypeId type = i == 0 ? FusionCenter::GetTypeId() : FederatedDevice::GetTypeId();
-        const auto value =
-            DynamicCast<const PointerValue>(FindValue(type, attributes, "Quantizer"));
-        if (!value || !value->GetObject())
+        if (advice == told && !IsSet(m_centerAttributes, name))
         {
-            return true; // an application without a quantizer aborts when it starts
+            continue;
         }
-        found[i] = DescribeObject(value->GetObject());
-    }
-    if (found[0] != found[1])
-    {
-        error = "Quantizer of the center is " + found[0] + ", and that of the devices " + found[1] +
-                "; SetQuantizer sets both.";
-        return false;
+        const std::string ofCenter = DescribeValue(FusionCenter::GetTypeId(), center, name);
+        const std::string ofDevices = DescribeValue(FederatedDevice::GetTypeId(), device, name);
+        if (advice == told && ofCenter == "none")
+        {
+            continue; // what the center does not know is not compared
+        }
+        if (ofCenter != ofDevices)
+        {
+            error = name + " of the center is " + ofCenter + ", and that of the devices " +
+                    ofDevices + "; " + advice + ".";
+            return false;
+        }
     }
     return true;
 }
@@ -855,11 +1039,8 @@ FederatedHelper::CheckPrivacyBudgets(std::string& error)
     // Devices are created only if needed: each takes automatic random streams.
     TypeId::AttributeInformation budget;
     FederatedDevice::GetTypeId().LookupAttributeByName("PrivacyBudget", &budget);
-    const bool chosen =
-        std::any_of(m_deviceAttributes.begin(),
-                    m_deviceAttributes.end(),
-                    [](const auto& attribute) { return attribute.first == "PrivacyBudget"; });
-    if (!chosen && DynamicCast<const DoubleValue>(budget.initialValue)->Get() == 0)
+    const bool isSet = IsSet(m_deviceAttributes, "PrivacyBudget");
+    if (!isSet && DynamicCast<const DoubleValue>(budget.initialValue)->Get() == 0)
     {
         return true;
     }
@@ -1023,22 +1204,20 @@ ApplicationContainer
 FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
 {
     NS_ABORT_MSG_IF(m_center, "FederatedHelper: a federation is installed once");
-    NS_ABORT_MSG_IF(!centerNode, "FederatedHelper: the node of the center is null");
     std::string error;
-    NS_ABORT_MSG_IF(!Check(error), "FederatedHelper: " << error);
-    const federated::SocketAddress address(centerAddress);
-    NS_ABORT_MSG_IF(!address.IsValid(),
-                    "FederatedHelper: the center's address is no IP address with a port");
-    NS_ABORT_MSG_IF(m_groupPort != 0 && (m_protocol != "udp" || m_groupPort == address.port),
-                    "FederatedHelper: a group address needs UDP and two different ports");
-    NS_ABORT_MSG_IF(IsEnrolled() && m_groupPort == 0,
-                    "FederatedHelper: devices that need not join need a group address");
+    NS_ABORT_MSG_IF(!Check(centerNode, centerAddress, error), "FederatedHelper: " << error);
+    m_address = federated::SocketAddress(centerAddress);
     m_reference = m_reference ? m_reference : centerNode;
     MakeStrategies();
     m_center = MakeCenter(centerAddress);
     m_center->SetAttribute("Federation", UintegerValue(CountFederation()));
     Apply(m_center, m_centerAttributes);
+    if (!m_start.values.empty())
+    {
+        m_center->SetModel(std::move(m_start.values), m_start.round);
+    }
     centerNode->AddApplication(m_center);
+    Simulator::ScheduleNow(&CheckPlaces);
     ApplicationContainer applications(m_center);
 
     ObjectFactory factory = MakeDeviceFactory();
@@ -1047,9 +1226,9 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
     {
         factory.Set("Local", AddressValue(InetSocketAddress(Ipv4Address::GetAny(), m_groupPort)));
         factory.Set("Enrolled", BooleanValue(IsEnrolled()));
-        factory.Set("UplinkGroup", AddressValue(InetSocketAddress(m_group, address.port)));
+        factory.Set("UplinkGroup", AddressValue(InetSocketAddress(m_group, m_address.port)));
     }
-    const bool v6 = Ipv6Address::IsMatchingType(address.ip);
+    const bool v6 = Ipv6Address::IsMatchingType(m_address.ip);
     m_traces = Create<FederatedTraceWriter>();
     m_traces->Watch(m_center);
     m_diagnosis = Create<FederatedDiagnosis>(m_center, CountDevices(), centerAddress);
@@ -1097,11 +1276,7 @@ FederatedHelper::TellCenter()
 {
     const auto tell = [this](const std::string& name, AttributeValue&& value)
     {
-        const bool isChosen =
-            std::any_of(m_centerAttributes.begin(),
-                        m_centerAttributes.end(),
-                        [&name](const auto& attribute) { return attribute.first == name; });
-        if (!isChosen)
+        if (!IsSet(m_centerAttributes, name))
         {
             m_devices.front()->GetAttribute(name, value);
             m_center->SetAttribute(name, value);
@@ -1177,6 +1352,8 @@ FederatedHelper::ApplyStreams()
 void
 FederatedHelper::SetCommand(const FederatedCommand& command)
 {
+    NS_ABORT_MSG_IF(!m_prefix.empty(),
+                    "FederatedHelper: SetCommand comes too late, after EnableTraces");
     m_command = command;
 }
 
@@ -1208,6 +1385,9 @@ FederatedHelper::MakeRunRecord()
         {"algorithm", FederatedJson::Text(m_algorithm)},
         {"weights", FederatedJson::Text(m_weights)},
         {"protocol", FederatedJson::Text(m_protocol)},
+        {"start_round",
+         m_center->IsContinued() ? std::to_string(m_center->GetRoundsBefore())
+                                 : FederatedJson::NOTHING},
     };
     record.attributes = {
         {"FusionCenter", ListAttributes(m_center)},
@@ -1228,7 +1408,9 @@ FederatedHelper::EnableTraces(const std::string& prefix, std::string& error, boo
 {
     NS_ABORT_MSG_IF(!m_traces, "FederatedHelper: EnableTraces comes before Install");
     m_traces->Describe(MakeRunRecord());
-    return m_traces->Open(prefix, links, error);
+    const bool isOpen = m_traces->Open(prefix, links, error);
+    m_prefix = isOpen ? prefix : "";
+    return isOpen;
 }
 
 void
@@ -1259,20 +1441,51 @@ FederatedHelper::EnableOutput(const std::string& prefix, std::string& error, boo
 {
     EnableProgress();
     StopWhenFinished();
+    if (prefix.empty() && m_save)
+    {
+        error = "The model cannot be saved without a prefix of files.";
+        return false;
+    }
     return prefix.empty() || EnableTraces(prefix, error, links);
+}
+
+bool
+FederatedHelper::SaveModel(const std::string& path, std::string& error) const
+{
+    NS_ABORT_MSG_IF(!m_center, "FederatedHelper: SaveModel comes before Install");
+    // The round that was the last to begin: whether or not it ended, its coins have been tossed.
+    const SavedModel model{path, m_center->GetModel(), m_center->GetRound()};
+    if (model.values.empty())
+    {
+        error = "There is no model for '" + path + "': the center has not started.";
+        return false;
+    }
+    FederatedOutputFile file(path);
+    file.GetStream() << model.ToNpy();
+    return file.Commit(error);
 }
 
 int
 FederatedHelper::Finish(const FederatedResultLine& result) const
 {
     NS_ABORT_MSG_IF(!m_traces, "FederatedHelper: Finish comes before Install");
+    FederatedResultLine line = result;
+    if (m_center->IsContinued())
+    {
+        line.AddCount("start_round", m_center->GetRoundsBefore());
+    }
+    if (m_save)
+    {
+        line.AddCount("model_round", m_center->GetRound());
+    }
     std::string error;
     const bool isComplete = m_traces->IsComplete(error);
     if (isComplete)
     {
         PrintPrivacy(std::cerr);
     }
-    if (!isComplete || !m_traces->WriteResult(result, error))
+    if (!isComplete || (m_save && !SaveModel(m_prefix + "-model.npy", error)) ||
+        !m_traces->WriteResult(line, error))
     {
         std::cerr << m_command.program << (m_command.program.empty() ? "" : ": ") << error
                   << std::endl;
@@ -1281,7 +1494,7 @@ FederatedHelper::Finish(const FederatedResultLine& result) const
     }
     const bool isMistake = PrintWarnings(std::cerr);
     Simulator::Destroy();
-    result.Print(std::cout);
+    line.Print(std::cout);
     return isMistake ? 1 : 0;
 }
 
@@ -1296,12 +1509,61 @@ bool
 FederatedHelper::PrintWarnings(std::ostream& stream) const
 {
     NS_ABORT_MSG_IF(!m_diagnosis, "FederatedHelper: PrintWarnings comes before Install");
-    const RunFacts facts = m_diagnosis->GetFacts(m_center);
+    RunFacts facts = m_diagnosis->GetFacts(m_center);
+    facts.clampedFraction = m_traces->GetClampedFraction();
+    facts.interval = DescribeInterval();
+    const PrivacyClaim::Kind claim = m_devices.front()->GetPrivacyClaim().kind;
+    facts.isPrivate = claim == PrivacyClaim::TRUE_EPSILON || claim == PrivacyClaim::ZCDP;
+    if (facts.joined < facts.devices || facts.states[PARTICIPANT_UNREACHABLE] > 0)
+    {
+        facts.obstacle = FindObstacle();
+    }
     for (const std::string& warning : FindWarnings(facts))
     {
         stream << "warning: " << warning << '\n';
     }
     return IsMistake(facts);
+}
+
+std::string
+FederatedHelper::FindObstacle() const
+{
+    const bool v6 = Ipv6Address::IsMatchingType(m_address.ip);
+    for (std::size_t i = 0; i < m_devices.size() && m_groupPort == 0; ++i)
+    {
+        const Ptr<Node> node = m_devices[i]->GetNode();
+        std::string obstacle = federated::FindRouteMistake(node, m_address.ip);
+        if (!obstacle.empty())
+        {
+            return obstacle + " (device " + std::to_string(i) + ")";
+        }
+        const Address only = GetOnlyAddress(node, v6);
+        obstacle = only.IsInvalid() ? "" : federated::FindRouteMistake(m_center->GetNode(), only);
+        if (!obstacle.empty())
+        {
+            return obstacle + " (the center to device " + std::to_string(i) + ")";
+        }
+    }
+    return "";
+}
+
+std::string
+FederatedHelper::DescribeInterval() const
+{
+    PointerValue value;
+    m_devices.front()->GetAttribute("IntervalRule", value);
+    const auto rule = value.Get<IntervalRule>();
+    const PrivacyContext context = rule->GetPrivacyContext(CLIP_NONE, 0, m_groups.front().bits);
+    std::ostringstream text;
+    if (context.intervalIsPublic)
+    {
+        text << "[" << context.low << ", " << context.high << "]";
+    }
+    else
+    {
+        text << "of " << rule->GetInstanceTypeId().GetName();
+    }
+    return text.str();
 }
 
 void
@@ -1365,6 +1627,15 @@ FederatedHelper::PrintPrivacy(std::ostream& stream) const
             stream << ", " << verdict.devices << " of " << verdict.groups << " devices";
         }
         stream << ")\n";
+    }
+    if (m_center->IsContinued())
+    {
+        const uint32_t rounds = m_center->GetRoundsBefore();
+        stream << "privacy: the run began with a given model of "
+               << (rounds > 0 ? "round " + std::to_string(rounds) : "no known round")
+               << ": what devices spent for it is not counted here"
+               << (rounds > 0 ? "" : ", and an earlier run with this RngRun tossed the same coins")
+               << '\n';
     }
     const double basic = m_traces->GetLargestEpsilon(EPSILON_BASIC);
     const double zcdp = m_traces->GetLargestEpsilon(EPSILON_ZCDP);

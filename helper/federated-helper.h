@@ -22,6 +22,8 @@
 #include "ns3/object-factory.h"
 #include "ns3/packet.h"
 #include "ns3/quantizer.h"
+#include "ns3/saved-model.h"
+#include "ns3/socket-address.h"
 
 #include <cstdint>
 #include <optional>
@@ -93,9 +95,9 @@ class FederatedHelper
      * @param [out] error On failure, one sentence that says what is wrong.
      * @return whether there are such weights, and the algorithm leaves them open.
      */
-    static bool CheckWeights(const std::string& algorithm,
-                             const std::string& weights,
-                             std::string& error);
+    [[nodiscard]] static bool CheckWeights(const std::string& algorithm,
+                                           const std::string& weights,
+                                           std::string& error);
 
     /** Profile sound, algorithm fwo-cso, i.i.d. split, UDP. */
     FederatedHelper();
@@ -139,10 +141,17 @@ class FederatedHelper
     void SetClipBound(double bound);
 
     /**
-     * Use another quantizer than the one of the algorithm; its attributes stay as they are.
+     * Use another quantizer than the one of the algorithm, on both sides: the devices encode with
+     * it, and the center decodes. Its attributes stay as they are.
      * @param quantizer The quantizer.
      */
     void SetQuantizer(Ptr<Quantizer> quantizer);
+
+    /**
+     * The same with a text; aborts with a sentence if it names no quantizer.
+     * @param text Such as ns3::DpStochasticQuantizer[Epsilon=0.5].
+     */
+    void SetQuantizer(const std::string& text);
 
     /**
      * Add a group of devices; devices are numbered from 0 on, group by group.
@@ -153,6 +162,19 @@ class FederatedHelper
 
     /** @param data Training and test set. */
     void SetData(const FederatedData& data);
+
+    /**
+     * Begin with a given model instead of a random one. If it says a round, the run continues: its
+     * first round is the next one (FusionCenter::SetModel).
+     * @param model The model, from SavedModel::Read() or made by the script.
+     */
+    void SetStart(const SavedModel& model);
+
+    /**
+     * Let Finish() write PREFIX-model.npy (SavedModel), with the prefix of EnableTraces().
+     * @param save Whether it is written.
+     */
+    void SetSave(bool save);
 
     /** @param partition How the training set is split: the attribute Partition of the task. */
     void SetPartition(Ptr<FederatedPartition> partition);
@@ -251,9 +273,20 @@ class FederatedHelper
     /**
      * Check whether the settings fit together. Nothing is installed.
      * @param [out] error On failure, one sentence that says what is wrong.
-     * @return whether Install() will succeed.
+     * @return whether Install() will succeed, if node and address of the center are right.
      */
     [[nodiscard]] bool Check(std::string& error);
+
+    /**
+     * Check the place of the center, too.
+     * @param centerNode Node of the fusion center.
+     * @param centerAddress Address and port of the center as the devices reach it.
+     * @param [out] error On failure, one sentence that says what is wrong.
+     * @return whether Install() will succeed with them.
+     */
+    [[nodiscard]] bool Check(const Ptr<Node>& centerNode,
+                             const Address& centerAddress,
+                             std::string& error);
 
     /**
      * Install the applications, once. Aborts with the error of Check() if there is one.
@@ -285,7 +318,7 @@ class FederatedHelper
     int64_t AssignStreams(int64_t stream);
 
     /**
-     * Say how the program was called, for PREFIX-run.json.
+     * Say how the program was called, for PREFIX-run.json; before EnableTraces().
      * @param command From FederatedCommandLine::GetCommand(), or what a script knows of it.
      */
     void SetCommand(const FederatedCommand& command);
@@ -324,9 +357,19 @@ class FederatedHelper
                                     bool links = true);
 
     /**
+     * Write the model that the center has now as a file of NumPy, with its round (SavedModel).
+     * @param path Path of the file.
+     * @param [out] error On failure, one sentence with the path and what was wrong.
+     * @return whether it is stored.
+     */
+    [[nodiscard]] bool SaveModel(const std::string& path, std::string& error) const;
+
+    /**
      * End a script: PrintPrivacy() and PrintWarnings() on standard error, the result in
-     * PREFIX-run.json, Simulator::Destroy(), and the result line on standard output.
-     * @param result The result line.
+     * PREFIX-run.json and the model in PREFIX-model.npy if they are written,
+     * Simulator::Destroy(), and the result line on standard output.
+     * @param result The result line. It gets start_round, rounds behind the model that the run
+     * began with, if there was one, and model_round, that of the written model.
      * @return the exit code of the script: 1 if nothing was learned and the channel is not the
      * reason, or if a file could not be written, with one sentence; else 0.
      */
@@ -344,7 +387,7 @@ class FederatedHelper
      * @param stream Where to, standard error in examples.
      * @return whether the run taught nothing, and not because of the channel.
      */
-    bool PrintWarnings(std::ostream& stream) const;
+    [[nodiscard]] bool PrintWarnings(std::ostream& stream) const;
 
     /**
      * Count a packet if it carries a fragment of an update. A sink for trace sources of net
@@ -442,9 +485,35 @@ class FederatedHelper
 
     /**
      * @param [out] error On failure, one sentence that says what is wrong.
-     * @return whether center and devices have the same quantizer.
+     * @return whether all attributes that are set exist, and can have their values.
+     */
+    bool CheckValues(std::string& error) const;
+
+    /**
+     * @param [out] error On failure, one sentence that says what is wrong.
+     * @return whether profile, algorithm and groups are right; then the task is prepared.
+     */
+    bool CheckTask(std::string& error);
+
+    /**
+     * After CheckTask().
+     * @param [out] error On failure, one sentence that says what is wrong.
+     * @return whether the model to begin with is one of the task, if there is one.
+     */
+    bool CheckStart(std::string& error) const;
+
+    /**
+     * @param [out] error On failure, one sentence that says what is wrong.
+     * @return whether center and devices have the same protocol, quantizer and rotation, and the
+     * center knows no other interval rule and clip than those of the devices.
      */
     bool CheckSides(std::string& error) const;
+
+    /** @return why devices and center do not reach each other, without a period; empty: unknown. */
+    std::string FindObstacle() const;
+
+    /** @return the interval of the devices in words. */
+    std::string DescribeInterval() const;
 
     /** @return the number of devices. */
     uint32_t CountDevices() const;
@@ -492,6 +561,23 @@ class FederatedHelper
     static Ptr<const AttributeValue> FindValue(const TypeId& type,
                                                const Attributes& attributes,
                                                const std::string& name);
+
+    /**
+     * @param attributes Attributes that are set.
+     * @param name Name of an attribute.
+     * @return whether it is set.
+     */
+    static bool IsSet(const Attributes& attributes, const std::string& name);
+
+    /**
+     * @param type Of what.
+     * @param attributes Attributes that are set, to values that they can have.
+     * @param name Name of an attribute of the type.
+     * @return the value that it will have, to compare it with another one; none: no object.
+     */
+    static std::string DescribeValue(const TypeId& type,
+                                     const Attributes& attributes,
+                                     const std::string& name);
 
     /**
      * Make the strategies, and check them.
@@ -546,6 +632,8 @@ class FederatedHelper
     double m_halfWidth = 0;           //!< Of the interval; 0: that of the profile.
     double m_clipBound = 0;           //!< C; 0: that of the profile.
     Ptr<Quantizer> m_customQuantizer; //!< Instead of that of the algorithm; may be null.
+    SavedModel m_start;               //!< The model to begin with; without values: a random one.
+    bool m_save = false;              //!< Whether the last model is written.
     std::vector<Group> m_groups;      //!< The devices.
     FederatedData m_data;             //!< Training and test set.
     std::string m_protocol;           //!< udp or tcp.
@@ -570,6 +658,8 @@ class FederatedHelper
     std::vector<Ptr<FederatedDevice>> m_devices; //!< The devices.
     Ptr<FederatedDiagnosis> m_diagnosis;         //!< Says what went wrong.
     Ptr<FederatedTraceWriter> m_traces;          //!< Joins the traces.
+    federated::SocketAddress m_address;          //!< Of the center, as devices reach it.
+    std::string m_prefix;                        //!< Start of the paths of files; empty: none.
 };
 
 } // namespace ns3

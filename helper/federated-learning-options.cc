@@ -7,6 +7,7 @@
 #include "ns3/federated-number.h"
 #include "ns3/object-factory.h"
 #include "ns3/pointer.h"
+#include "ns3/saved-model.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
@@ -145,6 +146,12 @@ FederatedLearningOptions::Add(FederatedCommandLine& cmd)
                     MakeAggregator(text, error);
                     return error;
                 });
+    cmd.AddFlag("save", "Write the last model to PREFIX-model.npy", save, true);
+    cmd.AddText("start",
+                "File with the model to begin with, as an earlier run or numpy.save wrote it",
+                start,
+                [](const std::string& text) { return SavedModel().Read(text); });
+    cmd.AddReal("target", "Test accuracy at which the run ends, 0: none", target, 0, 1);
 }
 
 void
@@ -181,6 +188,19 @@ FederatedLearningOptions::SetUp(FederatedHelper& federation) const
         const auto chosen = MakeAggregator(aggregator, error);
         NS_ABORT_MSG_IF(!chosen, "FederatedLearningOptions: aggregator " << aggregator << error);
         federation.SetCenterAttribute("Aggregator", PointerValue(chosen));
+    }
+    federation.SetSave(save);
+    if (!start.empty())
+    {
+        SavedModel first;
+        error = first.Read(start);
+        NS_ABORT_MSG_IF(!error.empty(),
+                        "FederatedLearningOptions: start " << start << " " << error);
+        federation.SetStart(first);
+    }
+    if (target > 0)
+    {
+        federation.SetCenterAttribute("TargetAccuracy", DoubleValue(target));
     }
 }
 

@@ -18,8 +18,8 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief The options that examples share about what is learned: split, model, local training
- * and how updates are combined.
+ * @brief The options that examples share about what is learned: split, model, local training,
+ * how updates are combined, and where a run begins and ends.
  *
  * @code
     FederatedLearningOptions options;
@@ -79,6 +79,9 @@ class FederatedLearningOptions
     uint32_t batch = 10;             //!< Samples of a step.
     double learningRate = 0;         //!< eta_0; 0: that of the profile.
     std::string aggregator = "mean"; //!< As MakeAggregator reads it.
+    bool save = false;               //!< Whether the last model is written.
+    std::string start;               //!< File with the first model; empty: a random one.
+    double target = 0;               //!< Test accuracy that ends the run; 0: none.
 };
 
 } // namespace ns3

@@ -50,28 +50,28 @@ class FederatedOutputFile
      * @param [out] error On failure, one sentence with the path and what was wrong.
      * @return whether the file is complete and in place.
      */
-    bool Commit(std::string& error);
+    [[nodiscard]] bool Commit(std::string& error);
 
     /**
      * Put the file in place with what it holds so far, which must be whole rows; more may follow.
      * @param [out] error On failure, one sentence with the path and what was wrong.
      * @return whether the file is in place.
      */
-    bool Publish(std::string& error);
+    [[nodiscard]] bool Publish(std::string& error);
 
     /**
      * Write what is in memory, which must be whole rows.
      * @param [out] error On failure, one sentence with the path and what was wrong.
      * @return whether all data so far could be written.
      */
-    bool Flush(std::string& error);
+    [[nodiscard]] bool Flush(std::string& error);
 
     /**
      * Flush, and wait until the data is stored: some file systems report a full disk only then.
      * @param [out] error On failure, one sentence with the path and what was wrong.
      * @return whether all data so far is stored.
      */
-    bool Sync(std::string& error);
+    [[nodiscard]] bool Sync(std::string& error);
 
   private:
     class Registry;

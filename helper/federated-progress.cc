@@ -2,8 +2,6 @@
 
 #include "federated-progress.h"
 
-#include "ns3/uinteger.h"
-
 #include <cmath>
 #include <iomanip>
 #include <iostream>
@@ -12,19 +10,15 @@
 namespace ns3
 {
 
-FederatedProgress::FederatedProgress(uint32_t rounds)
-    : m_rounds(rounds),
-      m_start(std::chrono::steady_clock::now())
+FederatedProgress::FederatedProgress()
+    : m_start(std::chrono::steady_clock::now())
 {
 }
 
 void
 FederatedProgress::Watch(const Ptr<FusionCenter>& center)
 {
-    UintegerValue rounds;
-    center->GetAttribute("Rounds", rounds);
-    const auto progress =
-        Ptr<FederatedProgress>(new FederatedProgress(static_cast<uint32_t>(rounds.Get())), false);
+    const auto progress = Ptr<FederatedProgress>(new FederatedProgress, false);
     center->TraceConnectWithoutContext("RoundEnd",
                                        MakeCallback(&FederatedProgress::HandleRoundEnd, progress));
 }
@@ -33,9 +27,10 @@ void
 FederatedProgress::HandleRoundEnd(const RoundRecord& record)
 {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - m_start;
-    const double left = elapsed.count() / record.round * (m_rounds - record.round);
+    const uint32_t last = record.before + record.planned;
+    const double left = elapsed.count() / ++m_ended * (last - record.round);
     std::ostringstream line;
-    line << "round " << record.round << '/' << m_rounds << std::fixed;
+    line << "round " << record.round << '/' << last << std::fixed;
     if (!std::isnan(record.testAccuracy))
     {
         line << std::setprecision(4) << "  accuracy " << record.testAccuracy << "  loss "

@@ -31,8 +31,7 @@ class FederatedProgress : public SimpleRefCount<FederatedProgress>
     static void Watch(const Ptr<FusionCenter>& center);
 
   private:
-    /** @param rounds T. */
-    explicit FederatedProgress(uint32_t rounds);
+    FederatedProgress();
 
     /**
      * Print a line.
@@ -40,7 +39,7 @@ class FederatedProgress : public SimpleRefCount<FederatedProgress>
      */
     void HandleRoundEnd(const RoundRecord& record);
 
-    uint32_t m_rounds;                             //!< T.
+    uint32_t m_ended = 0;                          //!< Rounds that ended.
     std::chrono::steady_clock::time_point m_start; //!< When the watch began.
 };
 

@@ -149,7 +149,7 @@ class FederatedScenarioOptions
      * @param [out] groups The groups.
      * @return whether the text is such a list.
      */
-    static bool ReadGroups(const std::string& text, std::vector<Group>& groups);
+    [[nodiscard]] static bool ReadGroups(const std::string& text, std::vector<Group>& groups);
 
     uint32_t devices = 40;                  //!< Half with 2 bits, half with 4, if groups is empty.
     std::string groups;                     //!< As 20x2,20x4.

@@ -46,7 +46,7 @@ class FederatedTraceFiles
      * @return whether all files are complete. A file that is not there was never begun: newer
      * releases of ns-3 begin a capture with its first packet.
      */
-    bool AreComplete(std::string& error) const;
+    [[nodiscard]] bool AreComplete(std::string& error) const;
 
   private:
     /** A file. */

@@ -134,8 +134,8 @@ FederatedTraceWriter::Open(const std::string& prefix, bool links, std::string& e
                              "granted_bits,delivered_bits,lost_fraction,mean_snr_db,mean_sigma,"
                              "same_cell_epsilon,skipped,untouched_fraction,joined,dropped,"
                              "uplink_budget_s,mean_rate_bps,true_epsilon,zcdp_epsilon,"
-                             "sampled_epsilon,declined,start_s,mean_burst,repair_s,"
-                             "awake_fraction\n";
+                             "sampled_epsilon,declined,start_s,clamped_fraction,mean_burst,"
+                             "repair_s,awake_fraction\n";
     if (links)
     {
         m_links = std::make_unique<FederatedOutputFile>(prefix + "-links.csv");
@@ -271,7 +271,7 @@ FederatedResultLine
 FederatedTraceWriter::GetResult() const
 {
     FederatedResultLine result;
-    result.AddCount("rounds", m_last.round);
+    result.AddCount("rounds", m_last.round - m_last.before);
     result.AddReal("time_s", m_last.end.GetSeconds());
     result.AddReal("test_accuracy", m_last.testAccuracy);
     result.AddReal("train_loss", m_last.trainLoss);
@@ -295,7 +295,17 @@ FederatedTraceWriter::GetResult() const
         }
         result.AddCount("declined", declined);
     }
+    if (m_last.target > 0)
+    {
+        result.AddReal("target_s", m_last.HasReachedTarget() ? m_last.end.GetSeconds() : UNKNOWN);
+    }
     return result;
+}
+
+double
+FederatedTraceWriter::GetClampedFraction() const
+{
+    return m_clampedFraction;
 }
 
 double
@@ -329,12 +339,10 @@ FederatedTraceWriter::GetDeclined() const
 bool
 FederatedTraceWriter::IsComplete(std::string& error)
 {
-    if (m_error.empty() && (!m_rounds || m_rounds->Sync(m_error)) && m_links)
-    {
-        m_links->Sync(m_error);
-    }
+    const bool isStored = m_error.empty() && (!m_rounds || m_rounds->Sync(m_error)) &&
+                          (!m_links || m_links->Sync(m_error));
     error = m_error;
-    return error.empty();
+    return isStored;
 }
 
 void
@@ -436,6 +444,23 @@ FederatedTraceWriter::FindSent(const LinkRecord& link, uint32_t round) const
     return std::nullopt;
 }
 
+double
+FederatedTraceWriter::ComputeClampedFraction(uint32_t round) const
+{
+    // All updates of a federation have equally many coordinates.
+    double sum = 0;
+    uint32_t count = 0;
+    for (const auto& [device, sent] : m_sent)
+    {
+        if (sent.round == round && sent.fragments > 0 && !std::isnan(sent.clampedFraction))
+        {
+            sum += sent.clampedFraction;
+            ++count;
+        }
+    }
+    return count > 0 ? sum / count : UNKNOWN;
+}
+
 void
 FederatedTraceWriter::HandleRoundEnd(const RoundRecord& record)
 {
@@ -455,6 +480,7 @@ FederatedTraceWriter::HandleRoundEnd(const RoundRecord& record)
     m_sentFragments += sent;
     m_receivedFragments += received;
     m_last = record;
+    m_clampedFraction = ComputeClampedFraction(record.round);
     UpdateLedgers();
     if (m_rounds && m_error.empty())
     {
@@ -495,8 +521,8 @@ FederatedTraceWriter::WriteRound(const RoundRecord& record, double lostFraction,
         << record.sameCellEpsilon << record.skipped << record.untouchedFraction << record.joined
         << dropped << record.uplinkSeconds << record.meanRate << GetLargestEpsilon(EPSILON_BASIC)
         << GetLargestEpsilon(EPSILON_ZCDP) << GetLargestEpsilon(EPSILON_SAMPLED) << record.declined
-        << record.start.GetSeconds() << meanBurst << record.repairTime.GetSeconds()
-        << awakeFraction;
+        << record.start.GetSeconds() << m_clampedFraction << meanBurst
+        << record.repairTime.GetSeconds() << awakeFraction;
     m_rounds->GetStream() << row.Get();
     Flush(*m_rounds);
 }

@@ -16,6 +16,7 @@
 #include "ns3/simple-ref-count.h"
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -70,7 +71,7 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
      * @param [out] error On failure, one sentence with the path and what was wrong.
      * @return whether the files are there, with their header rows.
      */
-    bool Open(const std::string& prefix, bool links, std::string& error);
+    [[nodiscard]] bool Open(const std::string& prefix, bool links, std::string& error);
 
     /**
      * @param awake Returns how long radios have been awake so far, in seconds, the mean of all
@@ -104,7 +105,7 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
      * @param [out] error On failure, one sentence with the path and what was wrong.
      * @return whether it is stored.
      */
-    bool WriteResult(const FederatedResultLine& result, std::string& error) const;
+    [[nodiscard]] bool WriteResult(const FederatedResultLine& result, std::string& error) const;
 
     /** @return the last round that ended; its round is 0 if none did. */
     const RoundRecord& GetLastRound() const;
@@ -117,6 +118,12 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
 
     /** @return the fraction of update fragments that were lost; NaN if none was sent. */
     double GetLostFraction() const;
+
+    /**
+     * @return the fraction of the coordinates of sent updates that lay outside their interval in
+     * the last round; NaN if it is unknown, nobody sent, or the quantizer does not clamp.
+     */
+    double GetClampedFraction() const;
 
     /**
      * @param which Which epsilon.
@@ -133,7 +140,8 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
 
     /**
      * @return a result line with rounds, time, accuracy, loss and lost fraction, then the largest
-     * true epsilons and the grants declined, where there are any.
+     * true epsilons, the grants declined and, if there is a target, the time at which its accuracy
+     * was reached, where there are any. If it was not, that value is empty.
      */
     FederatedResultLine GetResult() const;
 
@@ -142,7 +150,7 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
      * @param [out] error On failure, one sentence with the path and what was wrong.
      * @return whether all rows so far are stored.
      */
-    bool IsComplete(std::string& error);
+    [[nodiscard]] bool IsComplete(std::string& error);
 
   private:
     /**
@@ -206,6 +214,12 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
      * @param record A round that ended.
      */
     void HandleRoundEnd(const RoundRecord& record);
+
+    /**
+     * @param round A round that ended.
+     * @return the clamped fraction of the updates that are known to be sent in it, NaN if unknown.
+     */
+    double ComputeClampedFraction(uint32_t round) const;
 
     /** What a device sent in a round. */
     struct Sent
@@ -271,8 +285,9 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     std::map<uint32_t, PrivacyLedger> m_ledgers; //!< Of devices that sent an update.
     std::map<uint32_t, uint32_t> m_declined;     //!< Grants that devices declined.
     RoundRecord m_last;                          //!< The last round.
-    uint64_t m_sentFragments = 0;                //!< Sum over rounds.
-    uint64_t m_receivedFragments = 0;            //!< Sum over rounds.
+    double m_clampedFraction = std::numeric_limits<double>::quiet_NaN(); //!< In the last round.
+    uint64_t m_sentFragments = 0;                                        //!< Sum over rounds.
+    uint64_t m_receivedFragments = 0;                                    //!< Sum over rounds.
 };
 
 } // namespace ns3

@@ -234,7 +234,7 @@ class FederatedDevice : public Application
      * @param [out] error On failure, one sentence that says what is wrong.
      * @return whether there is no budget, or it limits an epsilon that the device has.
      */
-    bool CheckPrivacyBudget(std::string& error) const;
+    [[nodiscard]] bool CheckPrivacyBudget(std::string& error) const;
 
     /** @return how much memory the device holds for models and updates now, in bytes. */
     std::size_t GetBufferedBytes() const;

@@ -18,6 +18,7 @@
 #include "ns3/round-exchange.h"
 #include "ns3/round-links.h"
 #include "ns3/round-planner.h"
+#include "ns3/saved-model.h"
 #include "ns3/simulator.h"
 #include "ns3/socket-check.h"
 #include "ns3/strategy-checker.h"
@@ -190,7 +191,8 @@ FusionCenter::GetTypeId()
                           MakeUintegerAccessor(&FusionCenter::m_participants),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("Rounds",
-                          "T, number of rounds.",
+                          "T, number of rounds. A run that begins with a model of an earlier one "
+                          "(SetModel) has so many more.",
                           UintegerValue(20),
                           MakeUintegerAccessor(&FusionCenter::m_rounds),
                           MakeUintegerChecker<uint32_t>(1))
@@ -357,6 +359,12 @@ FusionCenter::GetTypeId()
                           UintegerValue(10),
                           MakeUintegerAccessor(&FusionCenter::m_silentPause),
                           MakeUintegerChecker<uint32_t>())
+            .AddAttribute("TargetAccuracy",
+                          "The run ends after the first evaluated round whose test accuracy, 0 to "
+                          "1, is not below this; 0: after the last round only.",
+                          DoubleValue(0),
+                          MakeDoubleAccessor(&FusionCenter::m_target),
+                          MakeDoubleChecker<double>(0, 1))
             .AddAttribute("EvaluationInterval",
                           "Rounds from one evaluation to the next, and at the end; 0: never.",
                           UintegerValue(1),
@@ -391,7 +399,8 @@ FusionCenter::GetTypeId()
                             MakeTraceSourceAccessor(&FusionCenter::m_roundEndTrace),
                             "ns3::RoundRecord::TracedCallback")
             .AddTraceSource("Finished",
-                            "The last round has ended: the number of rounds.",
+                            "The last round has ended, or TargetAccuracy is reached: the number of "
+                            "rounds.",
                             MakeTraceSourceAccessor(&FusionCenter::m_finishedTrace),
                             "ns3::FusionCenter::FinishedTracedCallback")
             .AddTraceSource("MembersChanged",
@@ -462,9 +471,15 @@ FusionCenter::GetDeviceKey(uint32_t device) const
 }
 
 void
-FusionCenter::SetModel(std::vector<float> model)
+FusionCenter::SetModel(std::vector<float> model, uint32_t before)
 {
     NS_ABORT_MSG_IF(m_running, "FusionCenter: SetModel comes too late, the center is running");
+    NS_ABORT_MSG_IF(before > 0 && model.empty(), "FusionCenter: SetModel needs a model");
+    NS_ABORT_MSG_IF(before > SavedModel::MAX_ROUND,
+                    "FusionCenter: the model has " << before << " rounds behind it, more than "
+                                                   << SavedModel::MAX_ROUND);
+    m_before = before;
+    m_round = before;
     m_model = model;
     m_firstModel = std::move(model);
 }
@@ -527,6 +542,11 @@ FusionCenter::CheckAttributes()
     const Address group = m_downlink == UNICAST ? Address() : m_multicast;
     error = FindSocketMistake(GetNode(), m_protocol, {m_local, group});
     NS_ABORT_MSG_IF(!error.empty(), "FusionCenter: " << error);
+    error = FindAddressMistake(GetNode(), m_local);
+    NS_ABORT_MSG_IF(!error.empty(), "FusionCenter: Local is wrong: " << error);
+    NS_ABORT_MSG_IF(m_target > 0 && m_evaluationInterval == 0,
+                    "FusionCenter: TargetAccuracy is " << m_target
+                                                       << ", but EvaluationInterval is 0: never");
     if (!m_encryptionKey.empty())
     {
         error = MessageProtection::FindObstacle(m_fragmentSize, m_downlink != UNICAST);
@@ -596,7 +616,7 @@ FusionCenter::StartApplication()
     NS_LOG_FUNCTION(this);
     CheckAttributes();
     m_running = true;
-    m_round = 0; // a center that starts anew begins anew
+    m_round = m_before; // a center that starts anew begins anew
     *m_meter = UplinkMeter();
     SetUpParts();
     for (uint32_t device : m_roster->Admit())
@@ -664,12 +684,12 @@ void
 FusionCenter::HandleJoined(uint32_t device)
 {
     m_memberTrace(device, true);
-    if (m_round == 0 && GetJoined() == m_expected)
+    if (!HasBegun() && GetJoined() == m_expected)
     {
         RemoveEvent(m_joinEvent);
         m_joinEvent = Simulator::ScheduleNow(&FusionCenter::StartRound, this);
     }
-    else if (m_round > 0 && m_record.joined == 0)
+    else if (HasBegun() && m_record.joined == 0)
     {
         EndEmptyRound();
     }
@@ -768,12 +788,29 @@ FusionCenter::GetPlanEnd(const std::vector<PlannedSlot>& slots) const
 }
 
 void
+FusionCenter::RepeatPlans()
+{
+    for (m_round = 1; m_round <= m_before; ++m_round)
+    {
+        m_roster->SetAsked(PlanNextRound().selected, m_round);
+    }
+    m_round = m_before;
+}
+
+void
 FusionCenter::StartRound()
 {
-    ++m_round;
     m_record = RoundRecord();
-    m_record.round = m_round;
     m_record.start = Simulator::Now();
+    if (!HasBegun())
+    {
+        RepeatPlans();
+    }
+    ++m_round;
+    m_record.round = m_round;
+    m_record.before = m_before;
+    m_record.planned = m_rounds;
+    m_record.target = m_target;
     m_record.joined = GetJoined();
     if (m_probe)
     {
@@ -867,13 +904,14 @@ FusionCenter::EndRound()
     NS_LOG_INFO("Round " << m_round << " ends with " << m_record.received << " updates"
                          << (m_record.skipped ? ", skipped" : ""));
     m_roundEndTrace(m_record);
-    if (m_round < m_rounds)
+    const uint32_t rounds = m_round - m_before;
+    if (rounds < m_rounds && !m_record.HasReachedTarget())
     {
         m_roundEvent = Simulator::ScheduleNow(&FusionCenter::StartRound, this);
     }
     else
     {
-        m_finishedTrace(m_round);
+        m_finishedTrace(rounds);
     }
 }
 
@@ -913,7 +951,8 @@ FusionCenter::Fuse()
 void
 FusionCenter::Evaluate()
 {
-    if (m_evaluationInterval > 0 && (m_round % m_evaluationInterval == 0 || m_round == m_rounds))
+    const bool isLast = m_round - m_before >= m_rounds;
+    if (m_evaluationInterval > 0 && (m_round % m_evaluationInterval == 0 || isLast))
     {
         const std::size_t all = std::numeric_limits<std::size_t>::max();
         m_record.testAccuracy =

@@ -116,7 +116,7 @@ class FusionCenter : public Application
 
     /**
      * TracedCallback signature of Finished.
-     * @param rounds How many rounds there were.
+     * @param rounds How many rounds the run had.
      */
     using FinishedTracedCallback = void (*)(uint32_t rounds);
 
@@ -167,11 +167,30 @@ class FusionCenter : public Application
 
     /**
      * Begin with a given model instead of a random one.
+     *
+     * Draws depend on the round: a run that continues another one counts its rounds on, else it
+     * would draw the same devices, batches and coins again. Policies that take turns or draw one
+     * after the other are asked for the plans of the earlier rounds, too, as if the devices that
+     * have joined now had been there.
      * @param model d coordinates.
+     * @param before Rounds that it has behind it; the first round is the next one.
      */
-    void SetModel(std::vector<float> model);
+    void SetModel(std::vector<float> model, uint32_t before = 0);
 
-    /** @return the current or last round; 0 before the first. */
+    /** @return whether the center begins with a given model: what devices spent for it is unknown.
+     */
+    bool IsContinued() const
+    {
+        return !m_firstModel.empty();
+    }
+
+    /** @return the rounds that the given model has behind it; 0: none, or not known. */
+    uint32_t GetRoundsBefore() const
+    {
+        return m_before;
+    }
+
+    /** @return the current or last round; before the first GetRoundsBefore(). */
     uint32_t GetRound() const
     {
         return m_round;
@@ -230,6 +249,15 @@ class FusionCenter : public Application
 
     /** A device has joined in a round that began without any: the next one begins soon. */
     void EndEmptyRound();
+
+    /** @return whether a round has begun since the center started. */
+    bool HasBegun() const
+    {
+        return m_round > m_before;
+    }
+
+    /** Bring policies to where they would be after the rounds of the run that is continued. */
+    void RepeatPlans();
 
     /** Begin a round: select the devices, and give their radios time to wake. */
     void StartRound();
@@ -320,6 +348,7 @@ class FusionCenter : public Application
     uint32_t m_controlRetries;          //!< How often.
     uint32_t m_silentRounds;            //!< After so many a silent device pauses; 0: never.
     uint32_t m_silentPause;             //!< Rounds that it pauses.
+    double m_target;                    //!< Test accuracy that ends the run; 0: none.
     uint32_t m_evaluationInterval;      //!< Rounds from one evaluation to the next; 0: never.
     uint32_t m_testSamples;             //!< Test samples to evaluate; 0: all.
     uint32_t m_trainSamples;            //!< Training samples to evaluate; 0: all.
@@ -328,6 +357,7 @@ class FusionCenter : public Application
     bool m_running = false;                                  //!< Between start and stop.
     std::vector<unsigned> m_bits;                            //!< Resolution of each group.
     std::vector<float> m_firstModel;                         //!< w to begin with; empty: random.
+    uint32_t m_before = 0;                                   //!< Rounds that it has behind it.
     std::vector<float> m_model;                              //!< w.
     uint32_t m_round = 0;                                    //!< Current round.
     RoundRecord m_record;                                    //!< The current round, so far.

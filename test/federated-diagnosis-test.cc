@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 using namespace ns3;
@@ -72,6 +73,50 @@ TEST(FederatedDiagnosis, NamesTheAddressThatNobodyReached)
     facts.drops[DROP_UNKNOWN] = 3;
     facts.drops[DROP_OLD] = 1;
     ExpectOne(facts, "the center dropped 4 messages, 3 of them as 'unknown'", true);
+}
+
+TEST(FederatedDiagnosis, NamesTheMissingRouteIfItIsKnown)
+{
+    RunFacts facts = MakeGoodRun();
+    facts.obstacle = "node 3 has no route to 10.0.0.1 (device 2)";
+    facts.joined = 9;
+    ExpectOne(facts, "Only 9 of 10 devices joined: node 3 has no route to 10.0.0.1", false);
+    facts.joined = 0;
+    facts.skipped = 5;
+    facts.selected = facts.received = 0;
+    facts.states.fill(0);
+    ExpectOne(facts, "None of 10 devices joined: node 3 has no route to 10.0.0.1", true);
+    facts = MakeLostRun(PARTICIPANT_UNREACHABLE);
+    facts.obstacle = "node 0 has no route to 10.0.1.1 (the center to device 0)";
+    ExpectOne(facts, "not acknowledged: node 0 has no route to 10.0.1.1", true);
+}
+
+TEST(FederatedDiagnosis, SaysThatTheSimulationDidNotRun)
+{
+    RunFacts facts;
+    facts.devices = 10;
+    facts.rounds = 5;
+    ExpectOne(facts, "The simulation did not run: does Simulator::Run come before", true);
+}
+
+TEST(FederatedDiagnosis, SaysThatTheIntervalClampsMuch)
+{
+    RunFacts facts = MakeGoodRun();
+    facts.interval = "[-0.01, 0.01]";
+    for (const double fraction : {std::nan(""), 0.0, 0.002, 0.25})
+    {
+        facts.clampedFraction = fraction;
+        EXPECT_TRUE(FindWarnings(facts).empty()) << fraction;
+    }
+    facts.clampedFraction = 0.4;
+    ExpectOne(facts,
+              "40 % of the coordinates of updates lay outside the interval [-0.01, 0.01] and were "
+              "clamped to its ends: does this model need a wider one (SetInterval",
+              false);
+    facts.isPrivate = true;
+    EXPECT_TRUE(FindWarnings(facts).empty()) << "less noise may be worth it";
+    facts.clampedFraction = 0.6;
+    ExpectOne(facts, "60 % of the coordinates", false);
 }
 
 TEST(FederatedDiagnosis, CountsDevicesThatDidNotJoin)

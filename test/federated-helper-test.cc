@@ -945,6 +945,8 @@ TEST_F(FederatedHelpers, AbortWhereScriptsMisuseThem)
 {
     EXPECT_DEATH(m_helper->EnableProgress(), "EnableProgress comes before Install");
     EXPECT_DEATH(m_helper->Install(m_fine.Get(0), Address()), "no IP address with a port");
+    EXPECT_DEATH(m_helper->Install(m_fine.Get(0), InetSocketAddress("10.0.0.1", 0)),
+                 "no IP address with a port");
     m_helper->SetData({});
     EXPECT_DEATH(m_helper->Install(m_fine.Get(0), InetSocketAddress("10.0.0.1", 1)),
                  "The learning task has no data set.");

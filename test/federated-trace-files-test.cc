@@ -99,7 +99,7 @@ TEST_F(FederatedTraceFilesTest, NeedRoomForMore)
     std::string error;
     {
         const FileSizeLimit limit(2000);
-        m_files.AreComplete(error);
+        EXPECT_FALSE(m_files.AreComplete(error));
     }
     EXPECT_EQ(error, "Cannot write '" + m_path + "': File too large.");
 }

@@ -133,8 +133,8 @@ TEST_F(FederatedTraceWriters, HaveTheColumnsOfTheContract)
               "round,time_s,train_loss,test_accuracy,selected,received,bit_budget,granted_bits,"
               "delivered_bits,lost_fraction,mean_snr_db,mean_sigma,same_cell_epsilon,skipped,"
               "untouched_fraction,joined,dropped,uplink_budget_s,mean_rate_bps,"
-              "true_epsilon,zcdp_epsilon,sampled_epsilon,declined,start_s,mean_burst,"
-              "repair_s\n");
+              "true_epsilon,zcdp_epsilon,sampled_epsilon,declined,start_s,clamped_fraction,"
+              "mean_burst,repair_s,awake_fraction\n");
     EXPECT_EQ(folder.Read("t-links.csv"),
               "round,device,group,bits,snr_db,sigma,sent_fragments,received_fragments,weight,"
               "distance_m,uplink_s,state,phy_rate_bps,frames_ok,frames_failed,energy_j\n");
@@ -191,6 +191,84 @@ TEST_F(FederatedTraceWriters, WriteARowARoundAndARowALink)
     const Time uplink = rounds[1].links[1].lastReceived - sent[3].firstSent;
     EXPECT_NEAR(std::stod(row.at("uplink_s")), uplink.GetSeconds(), 1e-8);
     EXPECT_GT(uplink, Time(0));
+}
+
+TEST_F(FederatedTraceWriters, SayHowMuchTheIntervalClamped)
+{
+    BuildAndWatch(2);
+    Open();
+    Run();
+    for (const Row& row : ReadTable(folder.Read("t-rounds.csv")))
+    {
+        EXPECT_EQ(row.at("clamped_fraction"), "") << "floats are not clamped";
+    }
+    EXPECT_TRUE(std::isnan(writer->GetClampedFraction()));
+
+    BuildAndWatch(2);
+    SetForAll("Quantizer", StringValue("ns3::UnbiasedStochasticQuantizer"));
+    // All coordinates of the first device are outside, and none of the second.
+    apps[0]->SetAttribute("IntervalRule", StringValue("ns3::FixedInterval[Low=-1e-30|High=1e-30]"));
+    apps[1]->SetAttribute("IntervalRule", StringValue("ns3::FixedInterval[Low=-9|High=9]"));
+    Open();
+    Run();
+    ASSERT_EQ(sent.size(), 4U);
+    EXPECT_GT(sent[0].clampedFraction, 0.9);
+    EXPECT_EQ(sent[1].clampedFraction, 0);
+    const Table table = ReadTable(folder.Read("t-rounds.csv"));
+    ASSERT_EQ(table.size(), 2U);
+    EXPECT_NEAR(std::stod(table[0].at("clamped_fraction")), sent[0].clampedFraction / 2, 1e-9);
+    EXPECT_EQ(writer->GetClampedFraction(), sent[2].clampedFraction / 2);
+
+    BuildAndWatch(2);
+    SetForAll("Quantizer", StringValue("ns3::UnbiasedStochasticQuantizer"));
+    SetForDevices("TimePerSample", StringValue("ns3::ConstantRandomVariable[Constant=10]"));
+    Open();
+    Run();
+    for (const Row& row : ReadTable(folder.Read("t-rounds.csv")))
+    {
+        EXPECT_EQ(row.at("clamped_fraction"), "") << "nobody sent";
+    }
+}
+
+TEST_F(FederatedTraceWriters, SayWhenTheTargetWasReached)
+{
+    const auto getResult = [this]()
+    {
+        std::ostringstream text;
+        writer->GetResult().Print(text);
+        return text.str();
+    };
+    BuildAndWatch(2);
+    Run();
+    EXPECT_EQ(getResult().find("target_s"), std::string::npos) << "there is none";
+
+    BuildAndWatch(2);
+    center->SetAttribute("Rounds", UintegerValue(50));
+    center->SetAttribute("EvaluationInterval", UintegerValue(3));
+    center->SetAttribute("TargetAccuracy", DoubleValue(0.5));
+    Run();
+    ASSERT_GE(rounds.size(), 3U);
+    ASSERT_LT(rounds.size(), 50U);
+    EXPECT_EQ(rounds.size() % 3, 0U) << "only evaluated rounds count";
+    for (const RoundRecord& round : rounds)
+    {
+        EXPECT_EQ(round.testAccuracy >= 0.5, round.round == rounds.size());
+    }
+    std::ostringstream expected;
+    expected.precision(10);
+    expected << " target_s=" << rounds.back().end.GetSeconds() << "\n";
+    EXPECT_NE(getResult().find(expected.str()), std::string::npos) << getResult();
+
+    BuildAndWatch(2);
+    center->SetAttribute("TargetAccuracy", DoubleValue(1));
+    Run();
+    EXPECT_EQ(rounds.size(), 2U);
+    EXPECT_NE(getResult().find(" target_s=\n"), std::string::npos) << getResult();
+
+    BuildAndWatch(2);
+    center->SetAttribute("TargetAccuracy", DoubleValue(0.5));
+    center->SetAttribute("EvaluationInterval", UintegerValue(0));
+    EXPECT_DEATH(Run(), "TargetAccuracy is 0.5, but EvaluationInterval is 0");
 }
 
 TEST_F(FederatedTraceWriters, TellTheLargestEpsilonsAndWhoDeclined)

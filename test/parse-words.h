@@ -26,8 +26,8 @@ ParseWords(std::vector<std::string> words, FederatedCommandLine& cmd)
         arguments.push_back(word.data());
     }
     std::string error;
-    cmd.Parse(static_cast<int>(arguments.size()), arguments.data(), error);
-    return error;
+    const bool isRight = cmd.Parse(static_cast<int>(arguments.size()), arguments.data(), error);
+    return isRight ? "" : error;
 }
 
 } // namespace ns3

@@ -300,7 +300,7 @@ TEST(Quantizers, SayWhichResolutionsTheyHave)
     }
     std::string error;
     const auto quantizer = ObjectFactory("ns3::RandomCoordinatesQuantizer").Create<Quantizer>();
-    quantizer->Check(1, error);
+    EXPECT_FALSE(quantizer->Check(1, error));
     EXPECT_EQ(error, "ns3::RandomCoordinatesQuantizer has no resolution of 1 bits, only of 2.");
 }
 

@@ -2,14 +2,20 @@
 
 #include "federated-test-folder.h"
 
+#include "ns3/boolean.h"
+#include "ns3/double.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-neighbors.h"
 #include "ns3/federated-number.h"
 #include "ns3/federated-port.h"
+#include "ns3/federated-random.h"
+#include "ns3/iid-partition.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
+#include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/ipv4.h"
 #include "ns3/pointer.h"
 #include "ns3/simple-net-device-helper.h"
 #include "ns3/simulator.h"
@@ -19,10 +25,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <regex>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace ns3;
 
@@ -144,15 +153,18 @@ TEST_F(ScriptMistakes, AProtocolThatIsNotOneOfTwo)
                                        "ns3::PacketSocketFactory",
                                        "ns3::Ipv4RawSocketFactory"})
     {
-        const std::string sentence =
-            "Protocol is " + protocol + ", neither ns3::UdpSocketFactory nor ns3::TcpSocketFactory";
-        EXPECT_DEATH((m_helper->SetCenterAttribute("Protocol", StringValue(protocol)), Run()),
-                     "FusionCenter: " + sentence);
-        EXPECT_DEATH((m_helper->SetDeviceAttribute("Protocol", StringValue(protocol)), Run()),
-                     "FederatedDevice: device 0: " + sentence);
+        const StringValue value(protocol);
+        EXPECT_DEATH((m_helper->SetCenterAttribute("Protocol", value),
+                      m_helper->SetDeviceAttribute("Protocol", value),
+                      Run()),
+                     "FusionCenter: Protocol is " + protocol +
+                         ", neither ns3::UdpSocketFactory nor ns3::TcpSocketFactory");
+        EXPECT_DEATH((m_helper->SetDeviceAttribute("Protocol", value), Run()),
+                     "Protocol of the center is ns3::UdpSocketFactory, and that of the devices " +
+                         protocol + "; SetProtocol sets both");
     }
     EXPECT_DEATH((m_helper->SetDeviceAttribute("Protocol", StringValue("ns3::NoSuch")), Run()),
-                 "Protocol could not be set");
+                 "Protocol of ns3::FederatedDevice cannot be 'ns3::NoSuch'");
 }
 
 TEST_F(ScriptMistakes, UnknownNames)
@@ -160,26 +172,95 @@ TEST_F(ScriptMistakes, UnknownNames)
     InstallInternet(true, false, m_nodes);
     const UintegerValue one(1);
     EXPECT_DEATH((m_helper->SetCenterAttribute("NoSuch", one), Run()),
-                 "NoSuch does not exist.*ns3::FusionCenter");
+                 "There is no attribute NoSuch of ns3::FusionCenter");
     EXPECT_DEATH((m_helper->SetDeviceAttribute("NoSuch", one), Run()),
-                 "NoSuch does not exist.*ns3::FederatedDevice");
+                 "There is no attribute NoSuch of ns3::FederatedDevice");
     EXPECT_DEATH((m_helper->SetTaskAttribute("NoSuch", one), Run()),
-                 "NoSuch does not exist.*ns3::LearningTask");
+                 "There is no attribute NoSuch of ns3::LearningTask");
     const StringValue unknown("ns3::NoSuchClass");
-    EXPECT_DEATH(
-        (m_helper->SetCenterAttribute("FusionRule", unknown), Run()),
-        "'ns3::NoSuchClass' cannot be used as ns3::FusionRule: there is no class of that name");
+    EXPECT_DEATH((m_helper->SetCenterAttribute("FusionRule", unknown), Run()),
+                 "FusionRule of ns3::FusionCenter: 'ns3::NoSuchClass' cannot be used as "
+                 "ns3::FusionRule: there is no class of that name");
     EXPECT_DEATH((m_helper->SetDeviceAttribute("Quantizer", unknown), Run()),
-                 "'ns3::NoSuchClass' cannot be used as ns3::Quantizer");
+                 "Quantizer of ns3::FederatedDevice: 'ns3::NoSuchClass' cannot be used");
     EXPECT_DEATH((m_helper->SetTaskAttribute("Model", unknown), Run()),
-                 "'ns3::NoSuchClass' cannot be used as ns3::LearningModel");
+                 "Model of ns3::LearningTask: 'ns3::NoSuchClass' cannot be used");
+    EXPECT_DEATH(m_helper->SetQuantizer("ns3::NoSuchClass"),
+                 "'ns3::NoSuchClass' cannot be used as ns3::Quantizer");
+    EXPECT_DEATH(m_helper->SetQuantizer("ns3::DpStochasticQuantizer[Epsylon=1]"),
+                 "ns3::DpStochasticQuantizer has no attribute 'Epsylon'");
+}
+
+TEST_F(ScriptMistakes, CheckFindsWrongValuesBeforeAnythingIsInstalled)
+{
+    const struct
+    {
+        void (FederatedHelper::*set)(const std::string&, const AttributeValue&);
+        const char* name;
+        StringValue value;
+        std::string sentence;
+    } rows[] = {
+        {&FederatedHelper::SetCenterAttribute,
+         "Rounds",
+         StringValue("0"),
+         "Rounds of ns3::FusionCenter cannot be '0', only uint32_t 1:4294967295."},
+        {&FederatedHelper::SetCenterAttribute,
+         "FusionRule",
+         StringValue("ns3::MlpModel"),
+         "FusionRule of ns3::FusionCenter: 'ns3::MlpModel' cannot be used as ns3::FusionRule: that "
+         "class is of another kind."},
+        {&FederatedHelper::SetDeviceAttribute,
+         "Bits",
+         StringValue("3"),
+         "Bits of ns3::FederatedDevice follows from AddGroup and cannot be set."},
+        {&FederatedHelper::SetCenterAttribute,
+         "GroupBits",
+         StringValue("3"),
+         "GroupBits of ns3::FusionCenter follows from AddGroup and cannot be set."},
+    };
+    for (const auto& row : rows)
+    {
+        FederatedHelper federation;
+        federation.AddGroup(m_nodes.Get(1), 2);
+        federation.SetData(FederatedData::MakeSynthetic(1, 120, 60, 6, 6, 4));
+        std::string error;
+        ASSERT_TRUE(federation.Check(error)) << error;
+        (federation.*row.set)(row.name, row.value);
+        EXPECT_FALSE(federation.Check(error)) << row.name;
+        EXPECT_EQ(error, row.sentence);
+    }
 }
 
 TEST_F(ScriptMistakes, AnAddressThatIsNotTheCenters)
 {
     InstallInternet(true, false, m_nodes);
-    Run(InetSocketAddress("10.0.0.9", FederatedPort::CENTER));
-    ExpectWarning("None of 2 devices joined: is 10.0.0.9", true);
+    const std::string sentence = "10.0.0.9 is no address of node " +
+                                 std::to_string(m_nodes.Get(0)->GetId()) + ", which has 10.0.0.1";
+    const InetSocketAddress wrong("10.0.0.9", FederatedPort::CENTER);
+    EXPECT_DEATH(Run(wrong), "The center's address is wrong: " + sentence);
+    std::string error;
+    EXPECT_FALSE(m_helper->Check(m_nodes.Get(0), wrong, error));
+    EXPECT_EQ(error, "The center's address is wrong: " + sentence + ".");
+    for (const char* ip : {"127.0.0.1", "0.0.0.0"})
+    {
+        EXPECT_FALSE(
+            m_helper->Check(m_nodes.Get(0), InetSocketAddress(ip, FederatedPort::CENTER), error));
+        EXPECT_EQ(error,
+                  "The center's address is " + std::string(ip) + ":" +
+                      std::to_string(FederatedPort::CENTER) +
+                      ", which is one of every node: devices on other nodes do not reach it.");
+    }
+    EXPECT_TRUE(m_helper->Check(
+        m_nodes.Get(0), InetSocketAddress("10.0.0.1", FederatedPort::CENTER), error))
+        << error;
+}
+
+TEST_F(ScriptMistakes, ALocalAddressThatIsNotTheCenters)
+{
+    // Without the helper, or with an address that the node got after Install.
+    m_helper->Install(m_nodes.Get(0), InetSocketAddress("10.0.0.9", FederatedPort::CENTER));
+    InstallInternet(true, false, m_nodes);
+    EXPECT_DEATH(Simulator::Run(), "FusionCenter: Local is wrong: 10.0.0.9 is no address of node");
 }
 
 TEST_F(ScriptMistakes, DevicesThatTryAnotherAddress)
@@ -199,7 +280,33 @@ TEST_F(ScriptMistakes, NoRouteToTheCenter)
     devices.Assign(m_ports.Get(1));
     devices.Assign(m_ports.Get(2));
     Run();
-    ExpectWarning("None of 2 devices joined: is 10.0.0.1.*is there a route to it", true);
+    ExpectWarning("None of 2 devices joined: " + Say(1, "has no route to 10.0.0.1 .device 0.\\."),
+                  true);
+}
+
+TEST_F(ScriptMistakes, NoRouteBackToTheDevices)
+{
+    InternetStackHelper().Install(m_nodes);
+    Ipv4AddressHelper("10.0.0.0", "255.255.255.0").Assign(m_ports.Get(0));
+    Ipv4AddressHelper addresses("10.0.1.0", "255.255.255.0");
+    addresses.Assign(NetDeviceContainer(m_ports.Get(1), m_ports.Get(2)));
+    Ipv4StaticRoutingHelper routing;
+    for (uint32_t i = 1; i < m_nodes.GetN(); ++i)
+    {
+        routing.GetStaticRouting(m_nodes.Get(i)->GetObject<Ipv4>())
+            ->AddNetworkRouteTo("10.0.0.0", "255.255.255.0", 1);
+    }
+    Run();
+    ExpectWarning(Say(0, "has no route to 10.0.1.1 .the center to device 0.\\."), true);
+}
+
+TEST_F(ScriptMistakes, ADeviceWithoutAnAddress)
+{
+    InternetStackHelper().Install(m_nodes);
+    Ipv4AddressHelper("10.0.0.0", "255.255.255.0")
+        .Assign(NetDeviceContainer(m_ports.Get(0), m_ports.Get(1)));
+    Run();
+    ExpectWarning("Only 1 of 2 devices joined: " + Say(2, "has no IP address .device 1."), false);
 }
 
 TEST_F(ScriptMistakes, AQuantizerOnOneSideOnly)
@@ -213,6 +320,49 @@ TEST_F(ScriptMistakes, AQuantizerOnOneSideOnly)
                  "Quantizer of the center is ns3::IdentityQuantizer");
     const StringValue other("ns3::DpStochasticQuantizer[Epsilon=0.5]");
     EXPECT_DEATH((m_helper->SetDeviceAttribute("Quantizer", other), Run()), "Epsilon=0.5");
+}
+
+TEST_F(ScriptMistakes, OneCallSetsTheQuantizerOfBothSides)
+{
+    InstallInternet(true, false, m_nodes);
+    m_helper->SetQuantizer("ns3::UnbiasedStochasticQuantizer");
+    m_helper->SetQuantizer("ns3::DpStochasticQuantizer[Epsilon=0.5]");
+    Run();
+    PointerValue center;
+    PointerValue device;
+    m_helper->GetCenter()->GetAttribute("Quantizer", center);
+    m_helper->GetDevices().back()->GetAttribute("Quantizer", device);
+    EXPECT_EQ(center.GetObject(), device.GetObject());
+    DoubleValue epsilon;
+    center.GetObject()->GetAttribute("Epsilon", epsilon);
+    EXPECT_EQ(epsilon.Get(), 0.5);
+    EXPECT_EQ(m_helper->GetTraceWriter()->GetLastRound().received, 2U);
+}
+
+TEST_F(ScriptMistakes, OtherSettingsOnOneSideOnly)
+{
+    InstallInternet(true, false, m_nodes);
+    const std::string told = "; set only that of the devices, which the center is told";
+    EXPECT_DEATH((m_helper->SetDeviceAttribute("Rotation", BooleanValue(true)), Run()),
+                 "Rotation of the center is false, and that of the devices true; SetRotation");
+    EXPECT_DEATH((m_helper->SetCenterAttribute("Rotation", BooleanValue(true)), Run()),
+                 "Rotation of the center is true, and that of the devices false");
+    EXPECT_DEATH((m_helper->SetCenterAttribute("ClipBound", DoubleValue(7)), Run()),
+                 "ClipBound of the center is 7, and that of the devices 100" + told);
+    EXPECT_DEATH((m_helper->SetCenterAttribute("ClipNorm", StringValue("l2")), Run()),
+                 "ClipNorm of the center is l2, and that of the devices l1" + told);
+    const StringValue wide("ns3::FixedInterval[Low=-2|High=2]");
+    EXPECT_DEATH((m_helper->SetCenterAttribute("IntervalRule", wide), Run()),
+                 "IntervalRule of the center is ns3::FixedInterval.*High=2.*, and that of the "
+                 "devices ns3::FixedInterval.*High=0.01.*" +
+                     told);
+    m_helper->SetCenterAttribute("IntervalRule", wide);
+    m_helper->SetDeviceAttribute("IntervalRule", wide);
+    std::string error;
+    EXPECT_TRUE(m_helper->Check(error)) << error;
+    m_helper->SetCenterAttribute("IntervalRule", PointerValue());
+    m_helper->SetCenterAttribute("ClipNorm", StringValue("none"));
+    EXPECT_TRUE(m_helper->Check(error)) << error << "; the center need not know them";
 }
 
 TEST_F(ScriptMistakes, TrainingThatTakesLongerThanARound)
@@ -244,10 +394,154 @@ TEST_F(ScriptMistakes, SettersAfterInstall)
 {
     InstallInternet(true, false, m_nodes);
     m_helper->Install(m_nodes.Get(0), InetSocketAddress("10.0.0.1", FederatedPort::CENTER));
-    EXPECT_DEATH(m_helper->SetCenterAttribute("Rounds", UintegerValue(3)),
-                 "SetCenterAttribute comes too late, after Install");
-    EXPECT_DEATH(m_helper->SetQuantizer(nullptr), "SetQuantizer comes too late");
-    EXPECT_DEATH(m_helper->AddGroup(m_nodes, 2), "AddGroup comes too late");
+    FederatedHelper& helper = *m_helper;
+    const UintegerValue three(3);
+    const std::pair<const char*, std::function<void()>> setters[] = {
+        {"SetProfile", [&]() { helper.SetProfile("sound"); }},
+        {"SetAlgorithm", [&]() { helper.SetAlgorithm("sq"); }},
+        {"SetWeights", [&]() { helper.SetWeights("uniform"); }},
+        {"SetEpsilon", [&]() { helper.SetEpsilon(1); }},
+        {"SetInterval", [&]() { helper.SetInterval(1); }},
+        {"SetClipBound", [&]() { helper.SetClipBound(1); }},
+        {"SetQuantizer", [&]() { helper.SetQuantizer("ns3::IdentityQuantizer"); }},
+        {"AddGroup", [&]() { helper.AddGroup(m_nodes, 2); }},
+        {"SetData", [&]() { helper.SetData({}); }},
+        {"SetStart", [&]() { helper.SetStart({}); }},
+        {"SetSave", [&]() { helper.SetSave(true); }},
+        {"SetTaskAttribute", [&]() { helper.SetPartition(CreateObject<IidPartition>()); }},
+        {"SetProtocol", [&]() { helper.SetProtocol("tcp"); }},
+        {"SetCenterAttribute", [&]() { helper.SetEncryptionKey("key"); }},
+        {"SetCenterAttribute", [&]() { helper.SetRotation(true); }},
+        {"SetGroupAddress", [&]() { helper.SetGroupAddress("10.0.0.255", 9); }},
+        {"SetEnrolled", [&]() { helper.SetEnrolled(true); }},
+        {"SetDistanceReference", [&]() { helper.SetDistanceReference(m_nodes.Get(0)); }},
+        {"SetJoinSpacing", [&]() { helper.SetJoinSpacing(Seconds(1)); }},
+        {"SetCenterAttribute", [&]() { helper.SetCenterAttribute("Rounds", three); }},
+        {"SetDeviceAttribute", [&]() { helper.SetDeviceAttribute("Steps", three); }},
+        {"SetTaskAttribute", [&]() { helper.SetTaskAttribute("Threads", three); }},
+    };
+    for (const auto& [name, set] : setters)
+    {
+        EXPECT_DEATH(set(), std::string(name) + " comes too late, after Install");
+    }
+    std::string error;
+    ASSERT_TRUE(helper.EnableTraces(GetFolder() + "/run", error)) << error;
+    EXPECT_DEATH(helper.SetCommand({}), "SetCommand comes too late, after EnableTraces");
+}
+
+TEST_F(ScriptMistakes, CallsInAWrongOrder)
+{
+    InstallInternet(true, false, m_nodes);
+    std::string error;
+    const auto open = [&]() { EXPECT_TRUE(m_helper->EnableTraces(GetFolder() + "/a", error)); };
+    EXPECT_DEATH(open(), "EnableTraces comes before Install");
+    EXPECT_DEATH(m_helper->EnableProgress(), "EnableProgress comes before Install");
+    EXPECT_DEATH(m_helper->StopWhenFinished(), "StopWhenFinished comes before Install");
+    EXPECT_DEATH(EXPECT_EQ(m_helper->Finish(), 0), "Finish comes before Install");
+    EXPECT_DEATH(EXPECT_TRUE(m_helper->SaveModel("a", error)), "SaveModel comes before Install");
+    const InetSocketAddress address("10.0.0.1", FederatedPort::CENTER);
+    m_helper->Install(m_nodes.Get(0), address);
+    EXPECT_DEATH(m_helper->Install(m_nodes.Get(0), address), "a federation is installed once");
+    EXPECT_FALSE(m_helper->EnableTraces(GetFolder() + "/none/run", error));
+    EXPECT_NE(error.find(GetFolder() + "/none/run-"), std::string::npos) << error;
+    EXPECT_EQ(CountFiles(), 0);
+}
+
+TEST_F(ScriptMistakes, TheEndBeforeTheRun)
+{
+    InstallInternet(true, false, m_nodes);
+    m_helper->Install(m_nodes.Get(0), InetSocketAddress("10.0.0.1", FederatedPort::CENTER));
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(m_helper->Finish(), 1);
+    testing::internal::GetCapturedStdout();
+    const std::string messages = testing::internal::GetCapturedStderr();
+    EXPECT_NE(messages.find("warning: The simulation did not run: does Simulator::Run"),
+              std::string::npos)
+        << messages;
+}
+
+TEST_F(ScriptMistakes, APortThatIsInUse)
+{
+    InstallInternet(true, false, m_nodes);
+    FederatedHelper second;
+    second.AddGroup(m_nodes.Get(1), 4);
+    second.SetData(FederatedData::MakeSynthetic(1, 120, 60, 6, 6, 4));
+    second.Install(m_nodes.Get(0), InetSocketAddress("10.0.0.1", FederatedPort::CENTER));
+    EXPECT_DEATH(Run(), "could not bind a socket to Local.*another application uses its port");
+}
+
+TEST_F(ScriptMistakes, WhatCannotBeInstalled)
+{
+    InstallInternet(true, false, m_nodes);
+    EXPECT_DEATH((m_helper->SetData({}), Run()), "The learning task has no data set");
+    EXPECT_DEATH((m_helper->AddGroup(NodeContainer(), 2), Run()), "Group 2 has no devices");
+    EXPECT_DEATH(
+        (m_helper->SetQuantizer("ns3::RandomizedResponseQuantizer"), Run()),
+        "Group 0: ns3::RandomizedResponseQuantizer has no resolution of 2 bits, only of 1");
+    EXPECT_DEATH((m_helper->SetCenterAttribute("Participants", UintegerValue(1)), Run()),
+                 "FusionCenter: .*[Pp]articipants");
+    SavedModel model;
+    model.values = {1, 2, 3};
+    EXPECT_DEATH((m_helper->SetStart(model), Run()),
+                 "The model to begin with has 3 parameters, but the task has 148");
+    model.path = "my.npy";
+    m_helper->SetStart(model);
+    std::string error;
+    EXPECT_FALSE(m_helper->Check(error));
+    EXPECT_EQ(error, "The model 'my.npy' has 3 parameters, but the task has 148.");
+}
+
+/** @ingroup federated-tests Points in the plane, in three clouds. */
+class PlanePoints : public ScriptMistakes
+{
+  protected:
+    PlanePoints()
+    {
+        m_helper->SetData({MakePoints(600, 1), MakePoints(300, 2)});
+        m_helper->SetCenterAttribute("Rounds", UintegerValue(20));
+        m_helper->SetDeviceAttribute("LearningRate", DoubleValue(1));
+        InstallInternet(true, false, m_nodes);
+    }
+
+    /** @return points with two coordinates and one of three labels each. */
+    static std::shared_ptr<const FederatedDataset> MakePoints(uint32_t count, uint64_t seed)
+    {
+        const int centers[3][2] = {{60, 60}, {190, 80}, {110, 200}};
+        FederatedRandom random(seed);
+        std::vector<uint8_t> pixels;
+        std::vector<uint8_t> labels;
+        for (uint32_t i = 0; i < count; ++i)
+        {
+            const uint32_t label = i % 3;
+            labels.push_back(static_cast<uint8_t>(label));
+            for (const int center : centers[label])
+            {
+                const auto offset = static_cast<int>(random.Below(61)) - 30;
+                pixels.push_back(static_cast<uint8_t>(center + offset));
+            }
+        }
+        return std::make_shared<FederatedDataset>(1, 2, 3, pixels, labels);
+    }
+};
+
+TEST_F(PlanePoints, AnIntervalThatIsFarTooNarrow)
+{
+    Run();
+    EXPECT_LT(m_helper->GetTraceWriter()->GetLastRound().testAccuracy, 0.9);
+    ExpectWarning("of the coordinates of updates lay outside the interval .-0.01, 0.01. and were "
+                  "clamped.*SetInterval",
+                  false);
+}
+
+TEST_F(PlanePoints, AnIntervalThatIsWideEnough)
+{
+    m_helper->SetInterval(0.5);
+    Run();
+    EXPECT_GT(m_helper->GetTraceWriter()->GetLastRound().testAccuracy, 0.95);
+    std::ostringstream warnings;
+    EXPECT_FALSE(m_helper->PrintWarnings(warnings));
+    EXPECT_EQ(warnings.str(), "");
 }
 
 TEST_F(ScriptMistakes, OneFederationDoesNotCutAnother)
@@ -271,7 +565,7 @@ TEST_F(ScriptMistakes, OneFederationDoesNotCutAnother)
 TEST_F(ScriptMistakes, WhatIsMissing)
 {
     const InetSocketAddress address("10.0.0.1", FederatedPort::CENTER);
-    EXPECT_DEATH(m_helper->Install(nullptr, address), "the node of the center is null");
+    EXPECT_DEATH(m_helper->Install(nullptr, address), "The node of the center is null");
     m_nodes.Get(0)->AddApplication(CreateObject<FusionCenter>());
     EXPECT_DEATH(Simulator::Run(), "FusionCenter: Task is not set");
 }

@@ -394,6 +394,38 @@ const std::vector<std::string> QUANTIZERS{"DpStochasticQuantizer",
 
 } // namespace
 
+TEST_F(UpdatePreparationTest, CountsWhatTheIntervalClamps)
+{
+    const std::vector<std::size_t> layerEnds{400, 1001};
+    for (const std::string& name : QUANTIZERS)
+    {
+        SCOPED_TRACE(name);
+        UpdateSettings settings = Make(name, "FixedInterval", CLIP_NONE);
+        m_rule->SetAttribute("Low", DoubleValue(-0.25));
+        m_rule->SetAttribute("High", DoubleValue(0.125));
+        auto values = MakeValues(1001);
+        values[7] = -0.25F; // the ends are inside
+        values[1000] = 0.125F;
+        const auto outside = std::count_if(
+            values.begin(), values.end(), [](float v) { return v < -0.25F || v > 0.125F; });
+        ASSERT_GT(outside, 100);
+        FederatedRandom coins(7);
+        PreparedUpdate result;
+        PrepareUpdate(settings, layerEnds, coins, values, result);
+        ASSERT_TRUE(result.valid);
+        if (name == "GaussianQuantizer" || name == "IdentityQuantizer")
+        {
+            EXPECT_TRUE(std::isnan(result.clampedFraction)) << "it does not clamp";
+            continue;
+        }
+        EXPECT_EQ(result.clampedFraction, static_cast<double>(outside) / 1001);
+        settings = Make(name, "MinMaxInterval", CLIP_L1);
+        m_rule->SetAttribute("PerLayer", BooleanValue(true));
+        PrepareUpdate(settings, layerEnds, coins, values, result);
+        EXPECT_EQ(result.clampedFraction, 0);
+    }
+}
+
 TEST_F(UpdatePreparationTest, IsClipPlaceAndEncodeInThisOrder)
 {
     const std::vector<std::size_t> layerEnds{400, 1001};

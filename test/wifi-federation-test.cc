@@ -8,16 +8,23 @@
 #include "ns3/federated-block-fading.h"
 #include "ns3/federated-header.h"
 #include "ns3/federated-helper.h"
+#include "ns3/federated-port.h"
 #include "ns3/federated-scenario-options.h"
 #include "ns3/federated-wifi-helper.h"
 #include "ns3/identity-quantizer.h"
 #include "ns3/inet-socket-address.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-address-helper.h"
+#include "ns3/mobility-helper.h"
 #include "ns3/pointer.h"
 #include "ns3/propagation-loss-model.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
+#include "ns3/wifi-helper.h"
+#include "ns3/wifi-mac-helper.h"
+#include "ns3/yans-wifi-helper.h"
 
 #include <gtest/gtest.h>
 
@@ -764,4 +771,32 @@ TEST_F(WifiCell, ScriptsThatForgetSomethingGetASentence)
     EXPECT_DEATH(m_wifi->Install(m_nodes, forgotten), sentence);
     EXPECT_DEATH(m_wifi->Install(NodeContainer(m_nodes, NodeContainer(forgotten)), m_accessPoint),
                  sentence);
+}
+
+TEST_F(WifiCell, ARadioOfAnyTopologyNeedsAPlace)
+{
+    const NodeContainer nodes(3);
+    WifiMacHelper mac;
+    mac.SetType("ns3::AdhocWifiMac");
+    YansWifiPhyHelper phy;
+    phy.SetChannel(YansWifiChannelHelper::Default().Create());
+    const NetDeviceContainer ports = WifiHelper().Install(phy, mac, nodes);
+    InternetStackHelper().Install(nodes);
+    Ipv4AddressHelper("10.9.0.0", "255.255.255.0").Assign(ports);
+    FederatedHelper federation;
+    federation.AddGroup(nodes.Get(1), 4);
+    federation.SetData(FederatedData::MakeSynthetic(1, 120, 60, 6, 6, 4));
+    federation.SetTaskAttribute("Model", StringValue("ns3::LogisticModel"));
+    federation.SetCenterAttribute("Participants", UintegerValue(1));
+    federation.SetCenterAttribute("Rounds", UintegerValue(1));
+    federation.Install(nodes.Get(0), InetSocketAddress("10.9.0.1", FederatedPort::CENTER));
+    federation.StopWhenFinished();
+    MobilityHelper places; // it comes late, but before the simulation begins
+    places.Install(NodeContainer(nodes.Get(0), nodes.Get(1)));
+    EXPECT_DEATH(Simulator::Run(),
+                 "FederatedHelper: node " + std::to_string(nodes.Get(2)->GetId()) +
+                     " has a wifi radio, but no mobility model");
+    places.Install(nodes.Get(2));
+    Simulator::Run();
+    EXPECT_EQ(federation.GetTraceWriter()->GetLastRound().received, 1U);
 }

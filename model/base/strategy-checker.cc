@@ -81,14 +81,25 @@ FindMistake(const std::string& text, const TypeId& base)
 
 } // namespace
 
+std::string
+FindStrategyMistake(const std::string& text, const AttributeChecker& checker)
+{
+    const auto* pointers = dynamic_cast<const ns3::PointerChecker*>(&checker);
+    if (!pointers)
+    {
+        return "";
+    }
+    const TypeId base = pointers->GetPointeeTypeId();
+    const std::string mistake = FindMistake(text, base);
+    return mistake.empty() ? ""
+                           : "'" + text + "' cannot be used as " + base.GetName() + ": " + mistake;
+}
+
 bool
 StrategyValue::DeserializeFromString(std::string value, Ptr<const AttributeChecker> checker)
 {
-    const auto* pointers = dynamic_cast<const ns3::PointerChecker*>(PeekPointer(checker));
-    const TypeId base = pointers->GetPointeeTypeId();
-    const std::string mistake = FindMistake(value, base);
-    NS_ABORT_MSG_IF(!mistake.empty(),
-                    "'" << value << "' cannot be used as " << base.GetName() << ": " << mistake);
+    const std::string mistake = FindStrategyMistake(value, *checker);
+    NS_ABORT_MSG_IF(!mistake.empty(), mistake);
     return PointerValue::DeserializeFromString(value, checker);
 }
 

@@ -25,6 +25,15 @@ class StrategyValue : public PointerValue
 
 /**
  * @ingroup federated
+ * @param text A text for an object.
+ * @param checker The checker of an attribute.
+ * @return the mistake in the text, without a period; empty if there is none, or the attribute does
+ * not hold an object.
+ */
+std::string FindStrategyMistake(const std::string& text, const AttributeChecker& checker);
+
+/**
+ * @ingroup federated
  * @brief The checker of a StrategyValue.
  * @tparam T Class of the objects.
  */

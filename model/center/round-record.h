@@ -97,12 +97,15 @@ struct UpdateRecord
  */
 struct RoundRecord
 {
-    uint32_t round = 0;   //!< 1, 2, ... T.
+    uint32_t round = 0;   //!< 1, 2, ... T; a continued run counts on.
+    uint32_t before = 0;  //!< Rounds of the run that this one continues; 0: none.
+    uint32_t planned = 0; //!< T, rounds that this run has if it does not end early.
     Time start;           //!< When the round began.
     Time end;             //!< When it ended.
     bool skipped = false; //!< The model is unchanged: too few updates, or none that can be used.
     double trainLoss = std::numeric_limits<double>::quiet_NaN();    //!< NaN if not evaluated.
     double testAccuracy = std::numeric_limits<double>::quiet_NaN(); //!< 0..1; NaN if not evaluated.
+    double target = 0;        //!< Test accuracy at which the run ends; 0: none.
     uint32_t joined = 0;      //!< Devices that had joined when it began.
     uint32_t selected = 0;    //!< Devices that were granted a slot.
     uint32_t received = 0;    //!< Devices with at least one fragment received.
@@ -126,6 +129,12 @@ struct RoundRecord
                                                   //!< has no epsilon for a coordinate.
     DropCounters drops{};                         //!< Messages dropped since the last round's end.
     std::vector<LinkRecord> links;                //!< The selected devices, in ascending order.
+
+    /** @return whether the run ends after this round because the accuracy is what was wanted. */
+    bool HasReachedTarget() const
+    {
+        return target > 0 && testAccuracy >= target; // not if it is unknown
+    }
 
     /**
      * Set all sums and means over the devices from `links`.

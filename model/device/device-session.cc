@@ -112,7 +112,8 @@ DeviceSession::StartWaiting(std::size_t room, const Time& start)
               static_cast<uint32_t>(m_fragments.size()),
               0,
               start,
-              start};
+              start,
+              m_update->clampedFraction};
 }
 
 void

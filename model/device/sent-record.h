@@ -6,6 +6,7 @@
 #include "ns3/nstime.h"
 
 #include <cstdint>
+#include <limits>
 
 namespace ns3
 {
@@ -25,6 +26,9 @@ struct SentRecord
     uint64_t bytes;     //!< Bytes of the messages sent, with our header.
     Time firstSent;     //!< When the first one was sent.
     Time lastSent;      //!< When the last one was sent.
+    double clampedFraction = std::numeric_limits<double>::quiet_NaN(); //!< Of its coordinates, how
+                                                                       //!< many the interval
+                                                                       //!< clamped; NaN: unknown.
 };
 
 } // namespace ns3

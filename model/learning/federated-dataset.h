@@ -158,7 +158,7 @@ struct FederatedData
      * @param [out] error On failure, one sentence with the path and what was wrong.
      * @return both sets, or two null pointers on failure.
      */
-    static FederatedData LoadDirectory(const std::string& folder, std::string& error);
+    [[nodiscard]] static FederatedData LoadDirectory(const std::string& folder, std::string& error);
 
     /**
      * @param side Side of the squares of pixels that are averaged; it divides rows and columns.

@@ -89,7 +89,7 @@ class LearningTask : public Object
      * @param [out] error On failure, one sentence that says what is missing or impossible.
      * @return whether the task is complete.
      */
-    bool Prepare(std::string& error);
+    [[nodiscard]] bool Prepare(std::string& error);
 
     /** @return the seed of all draws. */
     uint64_t GetSeed();

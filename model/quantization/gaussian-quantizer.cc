@@ -79,6 +79,12 @@ GaussianQuantizer::DoCheck(std::string& error) const
     return true;
 }
 
+bool
+GaussianQuantizer::DoClamps() const
+{
+    return false; // floats of any size are sent
+}
+
 const float*
 GaussianQuantizer::DoMakeFloats(const float* values,
                                 std::size_t count,

@@ -31,6 +31,7 @@ class GaussianQuantizer : public FloatQuantizer
     static TypeId GetTypeId();
 
   private:
+    bool DoClamps() const override;
     bool DoCheck(std::string& error) const override;
     const float* DoMakeFloats(const float* values,
                               std::size_t count,

@@ -19,6 +19,12 @@ IdentityQuantizer::GetTypeId()
     return tid;
 }
 
+bool
+IdentityQuantizer::DoClamps() const
+{
+    return false; // floats of any size are sent
+}
+
 const float*
 IdentityQuantizer::DoMakeFloats(const float* values,
                                 std::size_t,

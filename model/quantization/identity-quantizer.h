@@ -21,6 +21,7 @@ class IdentityQuantizer : public FloatQuantizer
     static TypeId GetTypeId();
 
   private:
+    bool DoClamps() const override;
     const float* DoMakeFloats(const float* values,
                               std::size_t count,
                               const LevelGrid& grid,

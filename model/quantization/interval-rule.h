@@ -40,7 +40,7 @@ class IntervalRule : public Object
      * @param [out] error On failure, one sentence that says what is wrong.
      * @return whether the rule has an interval.
      */
-    bool Check(std::string& error) const;
+    [[nodiscard]] bool Check(std::string& error) const;
 
     /** @return whether the intervals depend on the update: then they reveal something about it. */
     bool IsDataDependent() const;

@@ -67,10 +67,21 @@ Quantizer::GetWireBits(unsigned bits) const
     if (!Supports(bits))
     {
         std::string error;
-        Check(bits, error);
-        NS_ABORT_MSG(error);
+        NS_ABORT_MSG_IF(!Check(bits, error), error);
     }
     return DoGetWireBits(bits);
+}
+
+bool
+Quantizer::Clamps() const
+{
+    return DoClamps();
+}
+
+bool
+Quantizer::DoClamps() const
+{
+    return true;
 }
 
 std::size_t

@@ -48,7 +48,7 @@ class Quantizer : public Object
      * @param [out] error On failure, one sentence that says what is wrong.
      * @return whether updates can be quantized and decoded with it.
      */
-    bool Check(unsigned bits, std::string& error) const;
+    [[nodiscard]] bool Check(unsigned bits, std::string& error) const;
 
     /**
      * @param bits Resolution of the device, b, supported.
@@ -56,6 +56,10 @@ class Quantizer : public Object
      *         sent.
      */
     unsigned GetWireBits(unsigned bits) const;
+
+    /** @return whether it moves values outside the interval to its ends, as all but those that
+     * send floats of any size do. */
+    bool Clamps() const;
 
     /**
      * @param count Number of coordinates.
@@ -236,6 +240,9 @@ class Quantizer : public Object
 
     /** @copydoc GetWireBits */
     virtual unsigned DoGetWireBits(unsigned bits) const = 0;
+
+    /** @copydoc Clamps */
+    virtual bool DoClamps() const;
 
     /**
      * Encode an update, by default block by block with DoEncode. A quantizer overrides one of the

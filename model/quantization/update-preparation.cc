@@ -2,6 +2,8 @@
 
 #include "update-preparation.h"
 
+#include "lane-fold.h"
+
 #include "ns3/assert.h"
 
 namespace ns3
@@ -30,6 +32,28 @@ CheckOneInterval(const IntervalRule* rule, const std::string& update, std::strin
         return false;
     }
     return true;
+}
+
+/**
+ * @param values Encoded coordinates.
+ * @param intervals Ranges that cover them, each with its interval.
+ * @return the fraction of them that lie outside.
+ */
+double
+GetOutsideFraction(const std::vector<float>& values, const std::vector<IntervalRange>& intervals)
+{
+    uint64_t outside = 0;
+    for (const IntervalRange& range : intervals)
+    {
+        outside += federated::FoldOver(
+            values.data() + range.begin,
+            range.end - range.begin,
+            uint32_t{0},
+            [&range](uint32_t count, float value)
+            { return count + ((value < range.low) | (value > range.high)); },
+            [](uint32_t a, uint32_t b) { return a + b; });
+    }
+    return static_cast<double>(outside) / static_cast<double>(values.size());
 }
 
 } // namespace
@@ -116,6 +140,9 @@ ClipAndPlace(const UpdateSettings& settings,
         return;
     }
     result.wireBits = settings.quantizer->GetWireBits(settings.bits);
+    result.clampedFraction = settings.quantizer->Clamps()
+                                 ? GetOutsideFraction(values, result.intervals)
+                                 : std::numeric_limits<double>::quiet_NaN();
     result.distortion = std::numeric_limits<double>::quiet_NaN();
     if (settings.reportDistortion)
     {

@@ -58,6 +58,9 @@ struct PreparedUpdate
     /** D/d: the expected squared error of an encoded coordinate, against the clipped update; NaN
         unless it is reported. */
     double distortion = std::numeric_limits<double>::quiet_NaN();
+    /** The fraction of the encoded coordinates that lie outside their interval, and are clamped to
+        its ends; NaN if the quantizer does not clamp. It is not sent. */
+    double clampedFraction = std::numeric_limits<double>::quiet_NaN();
     double clipFactor = 0; //!< What the clip multiplied the update by; 0: it is not finite.
     /** Whether the update can be sent. False until the work is done, if a coordinate is infinite or
         NaN, and if an interval or the noise is too large for floats. */
@@ -81,7 +84,9 @@ std::size_t GetEncodedSize(const UpdateSettings& settings, std::size_t dimension
  * @return whether interval rule and quantizer can be used, at the resolution of the device, and the
  * update can be rotated and interleaved, if it is to be.
  */
-bool CheckUpdateSettings(const UpdateSettings& settings, std::size_t dimension, std::string& error);
+[[nodiscard]] bool CheckUpdateSettings(const UpdateSettings& settings,
+                                       std::size_t dimension,
+                                       std::string& error);
 
 /**
  * @ingroup federated
@@ -91,7 +96,9 @@ bool CheckUpdateSettings(const UpdateSettings& settings, std::size_t dimension, 
  * @param [out] error On failure, one sentence that says what is wrong.
  * @return whether updates can be rotated.
  */
-bool CheckRotation(const IntervalRule* rule, std::size_t dimension, std::string& error);
+[[nodiscard]] bool CheckRotation(const IntervalRule* rule,
+                                 std::size_t dimension,
+                                 std::string& error);
 
 /**
  * @ingroup federated
