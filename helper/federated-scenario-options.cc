@@ -21,7 +21,7 @@ namespace ns3
 namespace
 {
 
-constexpr uint32_t MAX_DEVICES = 1000;
+constexpr uint32_t MAX_DEVICES = 10000;
 
 } // namespace
 

@@ -10,6 +10,9 @@
 # (tools/get-mnist).
 cpp_examples = [
     ("federated-minimal --rounds=3", "True", "False"),
+    ("federated-guests --rounds=3", "True", "False"),
+    ("federated-wifi-simple --rounds=3", "True", "False"),
+    ("federated-wifi-custom --rounds=2", "True", "False"),
     ("federated-distortion --samples=10000", "True", "False"),
     ("federated-audit --samples=1000", "True", "False"),
     (

@@ -3,6 +3,7 @@
 #include "link-budget.h"
 
 #include "ns3/boolean.h"
+#include "ns3/config.h"
 #include "ns3/constant-position-mobility-model.h"
 #include "ns3/double.h"
 #include "ns3/federated-block-fading.h"
@@ -554,6 +555,84 @@ TEST_F(WifiCell, AGroupOfTheScriptWinsOverThatOfTheCell)
         Simulator::Run();
         EXPECT_EQ(m_records.back().received, 2U) << mode;
     }
+}
+
+TEST_F(WifiCell, RadiosThatSleepChangeNothingButTheTimeToWake)
+{
+    std::vector<float> model;
+    Time awakeEnd;
+    for (const char* sleep : {"none", "wake"})
+    {
+        Begin({10, 12, 14, 16, 18, 20, 22, 24}, "adhoc");
+        m_wifi->SetSleep(sleep);
+        m_federation->SetCenterAttribute("Participants", UintegerValue(2));
+        Install();
+        Simulator::Run();
+        ASSERT_EQ(m_records.size(), 3U) << sleep;
+        for (const RoundRecord& record : m_records)
+        {
+            EXPECT_EQ(record.received, 2U) << sleep;
+        }
+        if (!m_wifi->GetSleep())
+        {
+            model = m_federation->GetCenter()->GetModel();
+            awakeEnd = m_records.back().end;
+            continue;
+        }
+        EXPECT_EQ(m_federation->GetCenter()->GetModel(), model);
+        // Three rounds with 7 ms from the selection to the first grant; waits for the air differ.
+        EXPECT_NEAR((m_records.back().end - awakeEnd).GetSeconds(), 0.021, 0.004);
+        // Two of eight are awake, and none during the time to wake.
+        const double share = m_wifi->GetSleep()->GetAwakeSeconds() / Simulator::Now().GetSeconds();
+        EXPECT_GT(share, 0.02);
+        EXPECT_LT(share, 0.25);
+    }
+}
+
+TEST_F(WifiCell, LeavingTheChannelAndMerelySleepingGiveEqualRounds)
+{
+    for (const char* mode : {"adhoc", "infrastructure"})
+    {
+        std::vector<std::string> results;
+        for (const bool swaps : {true, false})
+        {
+            Config::SetDefault("ns3::FederatedWifiSleep::SwapChannel", BooleanValue(swaps));
+            Begin({10, 12, 14, 16, 18, 20, 22, 24}, mode);
+            m_wifi->SetSleep("wake");
+            m_federation->SetCenterAttribute("Participants", UintegerValue(3));
+            Install();
+            Simulator::Run();
+            ASSERT_EQ(m_records.size(), 3U) << mode;
+            EXPECT_EQ(m_records.back().joined, 8U) << mode;
+            EXPECT_EQ(m_records.back().received, 3U) << mode;
+            results.push_back(Print());
+        }
+        Config::SetDefault("ns3::FederatedWifiSleep::SwapChannel", BooleanValue(true));
+        EXPECT_EQ(results[0], results[1]) << mode;
+    }
+}
+
+TEST_F(WifiCell, ADeviceThatHasStoppedIsNotWoken)
+{
+    Begin({10, 12, 14}, "adhoc");
+    m_wifi->SetSleep("wake");
+    m_federation->SetCenterAttribute("Rounds", UintegerValue(6));
+    TrainLong();
+    Install();
+    const Time stop = MilliSeconds(500);
+    m_federation->GetDevices()[1]->SetStopTime(stop);
+    Simulator::Run();
+    ASSERT_EQ(m_records.size(), 6U);
+    EXPECT_EQ(m_records.front().received, 3U);
+    EXPECT_EQ(m_records.back().received, 2U);
+    EXPECT_EQ(m_wifi->GetSleep()->GetState(1), FederatedWifiSleep::ASLEEP);
+    // The others are awake for longer, in every round.
+    EXPECT_EQ(m_wifi->GetSleep()->GetState(0), FederatedWifiSleep::ASLEEP);
+}
+
+TEST(FederatedWifiHelperDeathTest, ThereAreTwoWaysToSleep)
+{
+    EXPECT_DEATH(FederatedWifiHelper().SetSleep("deep"), "there is no sleep 'deep'");
 }
 
 TEST(FederatedWifiHelper, ReadsFading)
