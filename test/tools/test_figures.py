@@ -160,6 +160,37 @@ def test_a_rise_of_accuracy_with_the_radius_is_told():
     assert lines[0] == ["renormalize", "fwo", "20 to 40", "+9.0", "9.0"]
 
 
+def make_fading():
+    """Runs of 2 rounds: interleaving gains 1, a rotation loses 2 points."""
+    runs, rounds = [], []
+    for fading in figures.FADES:
+        for way, gain in (("own order", 0), ("interleaved", 0.01), ("rotated", -0.02)):
+            for run in (1, 2, 3):
+                point = {"fading": fading, "way": way, "RngRun": run, "run": f"{fading}-{way}-{run}"}
+                runs.append({**point, "test_accuracy": 0.7 + 0.01 * run + gain, "lost_fraction": 0.25})
+                rounds += [{**point, "round": t, "time_s": 3.0 * t, "untouched_fraction": 0.02 * t,
+                            "received": t, "repair_s": 0.1 * t, "mean_burst": numpy.nan if t == 1 else 7}
+                           for t in (1, 2)]
+    return FakeSource(runs=pandas.DataFrame(runs), rounds=pandas.DataFrame(rounds))
+
+
+def test_the_table_of_fading_has_means_over_rounds_and_gains_paired_by_run():
+    head, lines = figures.list_fading(make_fading())
+    rows = {(line[0], line[1]): dict(zip(head, line)) for line in lines}
+    assert len(rows) == 12
+    row = rows["5 Hz", "interleaved"]
+    assert row["lost, %"].startswith("25.0") and row["burst"].startswith("7.0")
+    assert row["heard of 4"].startswith("1.5") and row["untouched, %"].startswith("3.0")
+    assert row["repairs, ms"].startswith("150")
+    assert row["round, s"].startswith("3.00") and row["to own order"] == "+1.0 +- 0.0 *"
+    assert rows["each frame", "rotated"]["to own order"] == "-2.0 +- 0.0 *"
+    assert rows["1 Hz", "own order"]["to own order"] == rows["each frame", "rotated"]["to each frame"] == ""
+    assert rows["1 Hz", "rotated"]["to each frame"] == "+0.0 +- 0.0"
+    picture = figures.draw_fading(make_fading())
+    assert len(picture.axes) == 6
+    plot.pyplot.close(picture)
+
+
 def test_the_way_of_an_attack_is_a_table_of_medians_and_quartiles():
     rows = [{"attack": "dlg", "update": name, "ssim_0": 0, "ssim_20": value / 10, "ssim_40": 0.5, "ssim": 1}
             for name in figures.WAY for value in range(5)]

@@ -364,6 +364,71 @@ def list_distance_rises(source):
     return ["loss-policy", "algorithm", "radii, m", "points", "standard errors"], lines
 
 
+# Fading
+
+FADES = {"rayleigh": ("each frame", 2), "block:1,20": ("20 Hz", 21), "block:1,5": ("5 Hz", 85),
+         "block:1,1": ("1 Hz", 423)}  # how long a fade lasts in ms; a frame takes about 2
+
+
+def fading_table(source):
+    """The runs, with means over their rounds: bursts, devices of which anything was received, untouched
+    coordinates, repairs, length of a round."""
+    rounds = source.table("rounds")
+    groups = rounds.groupby("run")
+    runs = source.table().set_index("run", drop=False)
+    runs["mean_burst"] = groups["mean_burst"].mean()
+    runs["heard"] = groups["received"].mean()
+    runs["untouched"] = 100 * groups["untouched_fraction"].mean()
+    runs["repair_ms"] = 1000 * groups["repair_s"].mean()
+    runs["round_s"] = groups["time_s"].max() / groups.size()
+    runs["fades"] = runs["fading"].map(lambda name: FADES[name][0])
+    runs["fade_ms"] = runs["fading"].map(lambda name: FADES[name][1])
+    return runs
+
+
+def draw_fading(source):
+    """Against how long a fade lasts, a line for each way to send updates."""
+    table = fading_table(source)
+
+    def panel(y, title, name, limits=None):
+        return Panel(table, "fade_ms", y, ["way"], "points", title=title, log="x", limits=limits,
+                     names=("a fade lasts (ms); 2: one frame", name))
+
+    panels = [
+        panel("lost_fraction", "Lost fragments", "of those sent (%)", (0, 70)),
+        panel("mean_burst", "Length of a burst", "lost fragments in a row"),
+        panel("untouched", "Untouched coordinates", "of an update (%)"),
+        panel("repair_ms", "Repairs of the model", "sending time (ms a round)"),
+        panel("round_s", "Length of a round", "simulated time (s)", (0, 4.1)),
+        panel("test_accuracy", "Accuracy", "test accuracy (%)"),
+    ]
+    return draw_panels(panels, source.title("Fades that last, at equal mean loss"), 3, (2.4, 2.0))
+
+
+def list_fading(source):
+    """What the panels show, and the accuracy gained over updates in their own order and over fading of each
+    frame, paired by RngRun."""
+    table = fading_table(source)
+    columns = {"lost_fraction": ("lost, %", 1), "mean_burst": ("burst", 1), "heard": ("heard of 4", 1),
+               "untouched": ("untouched, %", 1), "repair_ms": ("repairs, ms", 0), "round_s": ("round, s", 2),
+               "test_accuracy": ("accuracy, %", 1)}
+    parts = [{tuple(line[:2]): line[2] for line in make_table(table, ["fades", "way"], name, digits=digits)[1]}
+             for name, (_, digits) in columns.items()]
+
+    def gains(by, base):
+        """Differences of accuracy, by group and by what is compared with the base."""
+        value = base.partition("=")[2]
+        head, lines = make_table(table, [by], "test_accuracy", None, base)
+        names = [name.removesuffix(f" - {value}") for name in head[1:]]
+        return {(line[0], name): cell for line in lines for name, cell in zip(names, line[1:])}
+
+    of_way = gains("fades", "way=own order")
+    of_fades = gains("way", "fades=each frame")
+    lines = [[fades, way, *(part[fades, way] for part in parts), of_way.get((fades, way), ""),
+              of_fades.get((way, fades), "")] for fades, way in parts[0]]
+    return ["fades", "updates", *(name for name, _ in columns.values()), "to own order", "to each frame"], lines
+
+
 # True epsilons
 
 
@@ -445,6 +510,7 @@ FIGURES = [
     Figure("distance", "distance", draw_distance, list_distance),
     Figure("distance-links", "distance", None, list_distance_links),
     Figure("distance-rises", "distance", None, list_distance_rises),
+    Figure("fading", "fading", draw_fading, list_fading),
     Figure("private", "private", draw_private, list_private),
     Figure("private-rho", "private", None, list_private_rho),
     Figure("private-ledger", "private", None, list_private_ledger),
