@@ -39,6 +39,8 @@ namespace ns3
 namespace
 {
 
+const char* const NO_PREFIX = "The model cannot be saved without a prefix of files.";
+
 uint32_t g_federations = 0; // installed in this simulation
 
 /** @return the number of one more federation in this simulation, from 0 on. */
@@ -908,7 +910,7 @@ FederatedHelper::CheckSides(std::string& error) const
                           {"Quantizer", Create<PointerValue>(m_quantizer)}};
     Attributes device = both;
     device.emplace_back("IntervalRule", Create<PointerValue>(m_interval));
-    device.emplace_back("ClipNorm", Create<EnumValue>(profile.clipNorm));
+    device.emplace_back("ClipNorm", EnumValue(profile.clipNorm).Copy());
     device.emplace_back("ClipBound", Create<DoubleValue>(profile.clipBound));
     device.insert(device.end(), m_deviceAttributes.begin(), m_deviceAttributes.end());
     Attributes center = both;
@@ -1393,7 +1395,7 @@ FederatedHelper::EnableOutput(const std::string& prefix, std::string& error, boo
     StopWhenFinished();
     if (prefix.empty() && m_save)
     {
-        error = "The model cannot be saved without a prefix of files.";
+        error = NO_PREFIX;
         return false;
     }
     return prefix.empty() || EnableTraces(prefix, error, links);
@@ -1430,7 +1432,11 @@ FederatedHelper::Finish(const FederatedResultLine& result) const
     }
     PrintPrivacy(std::cerr);
     std::string error;
-    if ((m_save && !SaveModel(m_prefix + "-model.npy", error)) ||
+    if (m_save && m_prefix.empty())
+    {
+        error = NO_PREFIX;
+    }
+    if (!error.empty() || (m_save && !SaveModel(m_prefix + "-model.npy", error)) ||
         !m_traces->WriteResult(line, error))
     {
         std::cerr << m_command.program << (m_command.program.empty() ? "" : ": ") << error
