@@ -39,6 +39,8 @@ namespace ns3
 namespace
 {
 
+const char* const NO_PREFIX = "The model cannot be saved without a prefix of files.";
+
 uint32_t g_federations = 0; // installed in this simulation
 
 /** @return the number of one more federation in this simulation, from 0 on. */
@@ -956,7 +958,7 @@ FederatedHelper::CheckSides(std::string& error) const
                           {"Quantizer", Create<PointerValue>(m_quantizer)}};
     Attributes device = both;
     device.emplace_back("IntervalRule", Create<PointerValue>(m_interval));
-    device.emplace_back("ClipNorm", Create<EnumValue>(profile.clipNorm));
+    device.emplace_back("ClipNorm", EnumValue(profile.clipNorm).Copy());
     device.emplace_back("ClipBound", Create<DoubleValue>(profile.clipBound));
     device.insert(device.end(), m_deviceAttributes.begin(), m_deviceAttributes.end());
     Attributes center = both;
@@ -1443,7 +1445,7 @@ FederatedHelper::EnableOutput(const std::string& prefix, std::string& error, boo
     StopWhenFinished();
     if (prefix.empty() && m_save)
     {
-        error = "The model cannot be saved without a prefix of files.";
+        error = NO_PREFIX;
         return false;
     }
     return prefix.empty() || EnableTraces(prefix, error, links);
@@ -1479,10 +1481,15 @@ FederatedHelper::Finish(const FederatedResultLine& result) const
         line.AddCount("model_round", m_center->GetRound());
     }
     std::string error;
-    const bool isComplete = m_traces->IsComplete(error);
+    bool isComplete = m_traces->IsComplete(error);
     if (isComplete)
     {
         PrintPrivacy(std::cerr);
+    }
+    if (isComplete && m_save && m_prefix.empty())
+    {
+        error = NO_PREFIX;
+        isComplete = false;
     }
     if (!isComplete || (m_save && !SaveModel(m_prefix + "-model.npy", error)) ||
         !m_traces->WriteResult(line, error))

@@ -73,9 +73,7 @@ class ContinuedRuns : public FederatedTestFolder
             change(*m_helper);
         }
         FederatedStarHelper star;
-        star.Install(m_helper->GetNodes(), 0);
-        m_helper->Install(star.GetCenter(),
-                          InetSocketAddress(star.GetCenterAddress(), FederatedPort::CENTER));
+        star.Install(*m_helper, CreateObject<Node>());
         m_helper->GetCenter()->TraceConnectWithoutContext(
             "RoundEnd", MakeCallback(&ContinuedRuns::HandleRound, this));
     }
@@ -290,8 +288,17 @@ TEST_F(ContinuedRuns, NeedAPlaceForTheModel)
     EXPECT_FALSE(m_helper->EnableOutput("", error));
     EXPECT_EQ(error, "The model cannot be saved without a prefix of files.");
     testing::internal::CaptureStderr();
-    EXPECT_EQ(m_helper->Finish(), 1) << "before the center has started there is no model";
-    EXPECT_NE(testing::internal::GetCapturedStderr().find("has not started"), std::string::npos);
+    EXPECT_EQ(m_helper->Finish(), 1);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find(error), std::string::npos);
+
+    Begin(1, [](FederatedHelper& helper) { helper.SetSave(true); });
+    ASSERT_TRUE(m_helper->EnableTraces(GetFolder() + "/run", error)) << error;
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(m_helper->Finish(), 1);
+    EXPECT_NE(
+        testing::internal::GetCapturedStderr().find("There is no model for '" + GetFolder() +
+                                                    "/run-model.npy': the center has not started."),
+        std::string::npos);
 }
 
 TEST_F(ContinuedRuns, AreRefusedByTheCenterIfTheyMakeNoSense)

@@ -294,7 +294,7 @@ TEST_F(ScriptMistakes, NoRouteBackToTheDevices)
     for (uint32_t i = 1; i < m_nodes.GetN(); ++i)
     {
         routing.GetStaticRouting(m_nodes.Get(i)->GetObject<Ipv4>())
-            ->AddNetworkRouteTo("10.0.0.0", "255.255.255.0", 1);
+            ->AddNetworkRouteTo(Ipv4Address("10.0.0.0"), Ipv4Mask("255.255.255.0"), 1);
     }
     Run();
     ExpectWarning(Say(0, "has no route to 10.0.1.1 .the center to device 0.\\."), true);
@@ -412,7 +412,7 @@ TEST_F(ScriptMistakes, SettersAfterInstall)
         {"SetProtocol", [&]() { helper.SetProtocol("tcp"); }},
         {"SetCenterAttribute", [&]() { helper.SetEncryptionKey("key"); }},
         {"SetCenterAttribute", [&]() { helper.SetRotation(true); }},
-        {"SetGroupAddress", [&]() { helper.SetGroupAddress("10.0.0.255", 9); }},
+        {"SetGroupAddress", [&]() { helper.SetGroupAddress(Ipv4Address("10.0.0.255"), 9); }},
         {"SetEnrolled", [&]() { helper.SetEnrolled(true); }},
         {"SetDistanceReference", [&]() { helper.SetDistanceReference(m_nodes.Get(0)); }},
         {"SetJoinSpacing", [&]() { helper.SetJoinSpacing(Seconds(1)); }},
