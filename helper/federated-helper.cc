@@ -1586,9 +1586,8 @@ FederatedHelper::CountUpdate(uint64_t* count, uint32_t headers, Ptr<const Packet
 }
 
 void
-FederatedHelper::PrintPrivacy(std::ostream& stream) const
+FederatedHelper::PrintClaims(std::ostream& stream) const
 {
-    NS_ABORT_MSG_IF(!m_traces, "FederatedHelper: PrintPrivacy comes before Install");
     struct Verdict
     {
         std::string text;
@@ -1599,7 +1598,6 @@ FederatedHelper::PrintPrivacy(std::ostream& stream) const
     };
 
     std::vector<Verdict> verdicts;
-    std::set<std::string> information;
     uint32_t first = 0;
     for (uint32_t m = 0; m < m_groups.size(); ++m)
     {
@@ -1622,8 +1620,6 @@ FederatedHelper::PrintPrivacy(std::ostream& stream) const
                 same->last = m;
             }
             ++same->devices;
-            const auto more = device.GetSideInformation();
-            information.insert(more.begin(), more.end());
         }
     }
     for (const Verdict& verdict : verdicts)
@@ -1635,6 +1631,13 @@ FederatedHelper::PrintPrivacy(std::ostream& stream) const
         }
         stream << ")\n";
     }
+}
+
+void
+FederatedHelper::PrintPrivacy(std::ostream& stream) const
+{
+    NS_ABORT_MSG_IF(!m_traces, "FederatedHelper: PrintPrivacy comes before Install");
+    PrintClaims(stream);
     if (m_center->IsContinued())
     {
         const uint32_t rounds = m_center->GetRoundsBefore();
@@ -1664,6 +1667,12 @@ FederatedHelper::PrintPrivacy(std::ostream& stream) const
         stream << ", same-cell epsilon " << sameCell << ", no differential privacy";
     }
     stream << '\n';
+    std::set<std::string> information;
+    for (const auto& device : m_devices)
+    {
+        const auto more = device->GetSideInformation();
+        information.insert(more.begin(), more.end());
+    }
     for (const std::string& one : information)
     {
         stream << "privacy: sent without protection: " << one << '\n';

@@ -512,6 +512,9 @@ class FederatedHelper
     /** @return why devices and center do not reach each other, without a period; empty: unknown. */
     std::string FindObstacle() const;
 
+    /** Print what is claimed about updates, a line for each claim. */
+    void PrintClaims(std::ostream& stream) const;
+
     /** @return the interval of the devices in words. */
     std::string DescribeInterval() const;
 
