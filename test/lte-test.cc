@@ -180,12 +180,12 @@ TEST_F(LteCell, LosesAtOneMeterWhatFreeSpaceLosesAtEachCarrierUnlessAUserSaysOth
     EXPECT_NEAR(getLoss(lte->GetUplinkSpectrumChannel()), 38.16, 0.01);   // 1930 MHz
 
     Reset();
-    FederatedLteHelper other;
-    other.GetLteHelper()->SetPathlossModelAttribute("ReferenceLoss", DoubleValue(45));
-    NodeContainer node(1);
-    node.Get(0)->AggregateObject(CreateObject<ConstantVelocityMobilityModel>());
-    other.Install(node);
-    EXPECT_EQ(getLoss(other.GetLteHelper()->GetUplinkSpectrumChannel()), 45);
+    Install({100},
+            1,
+            [this](FederatedHelper&) {
+                m_lte->GetLteHelper()->SetPathlossModelAttribute("ReferenceLoss", DoubleValue(45));
+            });
+    EXPECT_EQ(getLoss(m_lte->GetLteHelper()->GetUplinkSpectrumChannel()), 45);
 }
 
 TEST_F(LteCell, CarriesRotatedUpdates)
