@@ -33,6 +33,7 @@
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 
@@ -142,6 +143,6 @@ main(int argc, char* argv[])
     result.AddCount("returning_updates", g_updates[RETURNING]);
     result.AddCount("second_rounds", second.round);
     result.AddReal("second_accuracy", second.testAccuracy);
-    sensors.PrintWarnings(std::cerr); // Finish prints those of the first federation
-    return pictures.Finish(result);
+    const bool hasFailed = sensors.PrintWarnings(std::cerr); // Finish prints those of the first one
+    return std::max(pictures.Finish(result), hasFailed ? 1 : 0);
 }
