@@ -272,9 +272,9 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     std::optional<FederatedRunRecord> m_run; //!< Describes the run, if it was described.
 
     // State
-    double m_awakeBefore = 0;                 //!< Mean time awake at the end of the last round.
-    Time m_endBefore;                         //!< The end of the last round.
-    std::string m_prefix;                                   //!< Start of the paths; empty: none.
+    double m_awakeBefore = 0; //!< Mean time awake at the end of the last round.
+    Time m_endBefore;         //!< The end of the last round.
+    std::string m_prefix;     //!< Start of the paths; empty: none.
     std::unique_ptr<FederatedOutputFile> m_rounds;          //!< A row for each round; may be null.
     std::unique_ptr<FederatedOutputFile> m_links;           //!< A row for each link; may be null.
     std::string m_error;                                    //!< The first failure to write.
