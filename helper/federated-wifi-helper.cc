@@ -299,7 +299,7 @@ FederatedWifiHelper::Install(FederatedHelper& federation, const Ptr<Node>& acces
         m_sleep = CreateObject<FederatedWifiSleep>();
     }
     federation.SetLinkDefaults(GetLinkDefaults(federation.GetFragmentSize()));
-    const ApplicationContainer applications = federation.Install(m_center, GetCenterAddress());
+    ApplicationContainer applications = federation.Install(m_center, GetCenterAddress());
     if (m_sleep)
     {
         m_sleep->Start(federation.GetCenter(),

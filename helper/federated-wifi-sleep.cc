@@ -170,7 +170,7 @@ FederatedWifiSleep::HandleRoundEnd(const RoundRecord& record)
 }
 
 void
-FederatedWifiSleep::EndLinger(uint32_t round, std::vector<uint32_t> devices)
+FederatedWifiSleep::EndLinger(uint32_t round, const std::vector<uint32_t>& devices)
 {
     for (uint32_t device : devices)
     {

@@ -128,7 +128,7 @@ class FederatedWifiSleep : public Object
      * @param round The round.
      * @param devices Devices that were selected.
      */
-    void EndLinger(uint32_t round, std::vector<uint32_t> devices);
+    void EndLinger(uint32_t round, const std::vector<uint32_t>& devices);
 
     /**
      * Let a radio wake or fall asleep, as its device needs it now.

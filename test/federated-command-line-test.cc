@@ -458,7 +458,7 @@ TEST(FederatedScenarioOptions, ReadsGroups)
     EXPECT_EQ(groups[1].bits, 4U);
     EXPECT_EQ(groups[2].devices, 1U);
     EXPECT_EQ(groups[2].bits, 16U);
-    EXPECT_TRUE(FederatedScenarioOptions::ReadGroups("1000x1", groups));
+    EXPECT_TRUE(FederatedScenarioOptions::ReadGroups("10000x1", groups));
     ASSERT_EQ(groups.size(), 1U) << "instead of those from before";
     for (const char* text : {"",
                              "50",
@@ -479,8 +479,8 @@ TEST(FederatedScenarioOptions, ReadsGroups)
                              "50x2x3",
                              " 50x2",
                              "50x2 ",
-                             "1001x2",
-                             "999x2,2x4",
+                             "10001x2",
+                             "9999x2,2x4",
                              "4294967297x2",
                              "18446744073709551617x2"})
     {

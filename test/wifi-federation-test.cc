@@ -629,7 +629,7 @@ TEST_F(WifiCell, ADeviceThatHasStoppedIsNotWoken)
     m_federation->SetCenterAttribute("Rounds", UintegerValue(6));
     TrainLong();
     Install();
-    const Time stop = MilliSeconds(500);
+    const Time stop = MilliSeconds(1500);
     m_federation->GetDevices()[1]->SetStopTime(stop);
     m_wifi->GetSleep()->TraceConnectWithoutContext("Sleeping",
                                                    MakeCallback(&WifiCell::NoteSleeping, this));
