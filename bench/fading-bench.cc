@@ -36,7 +36,7 @@ Measure(benchmark::State& state, const Ptr<PropagationLossModel>& model)
         mobility->SetPosition(Vector(i, 2.0 * i, 0));
         mobility->SetVelocity(Vector(i > 0 ? 1 : 0, 0, 0));
         nodes.Get(i)->AggregateObject(mobility);
-        places.push_back(mobility);
+        places.emplace_back(mobility);
     }
     std::size_t receiver = 0;
     for (auto _ : state)

@@ -57,8 +57,6 @@ FederatedWifiSleep::GetTypeId()
     return tid;
 }
 
-FederatedWifiSleep::FederatedWifiSleep() = default;
-
 void
 FederatedWifiSleep::Start(const Ptr<FusionCenter>& center,
                           const std::vector<Ptr<FederatedDevice>>& devices,

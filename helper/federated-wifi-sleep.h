@@ -71,8 +71,6 @@ class FederatedWifiSleep : public Object
      */
     static TypeId GetTypeId();
 
-    FederatedWifiSleep();
-
     /**
      * Begin, once, before the simulation.
      * @param center The center.
@@ -162,9 +160,9 @@ class FederatedWifiSleep : public Object
     void FindOthers();
 
     // Attributes
-    Time m_lead;         //!< From waking to receiving.
-    Time m_linger;       //!< How long an acknowledgment is waited for after a round.
-    bool m_swapsChannel; //!< Whether radios that sleep are off the channel.
+    Time m_lead;                //!< From waking to receiving.
+    Time m_linger;              //!< How long an acknowledgment is waited for after a round.
+    bool m_swapsChannel = true; //!< Whether radios that sleep are off the channel.
 
     // State
     Ptr<FusionCenter> m_center;             //!< The center.

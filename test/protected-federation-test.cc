@@ -231,7 +231,7 @@ class ProtectedFederation : public Federation
     }
 
     /** Put a message into a packet of IP and UDP that looks as another one. */
-    static Ptr<Packet> Wrap(const Bytes& message, Ipv4Header ip, UdpHeader udp)
+    static Ptr<Packet> Wrap(const Bytes& message, Ipv4Header ip, const UdpHeader& udp)
     {
         Ptr<Packet> packet = MakePacket(message);
         packet->AddHeader(udp);

@@ -643,7 +643,7 @@ TEST(UpdateCollector, DropsFloatsThatNoDeviceCanHaveSent)
         collection.collector.Begin(rules);
         collection.collector.Add(0, 1, 4, 32, Time(0));
         collection.sender = Sender(32);
-        WriteLittleEndianFloat(one.value, &collection.sender.payload[4 * 13]);
+        WriteLittleEndianFloat(one.value, &collection.sender.payload[4 * std::size_t{13}]);
         EXPECT_EQ(collection.Send(0), std::nullopt);
         EXPECT_EQ(collection.Send(1), one.dropped);
         EXPECT_EQ(collection.Send(2), std::nullopt);

@@ -62,9 +62,9 @@ class FederatedBlockFading : public PropagationLossModel
     int64_t DoAssignStreams(int64_t stream) override;
 
     // Attributes
-    double m_shape;     //!< m.
-    double m_doppler;   //!< f in Hz; 0: from the speed.
-    double m_frequency; //!< Of the carrier, in Hz.
+    double m_shape = 1;     //!< m.
+    double m_doppler = 0;   //!< f in Hz; 0: from the speed.
+    double m_frequency = 0; //!< Of the carrier, in Hz.
 
     // State
     Ptr<UniformRandomVariable> m_random; //!< Draws the seed.
