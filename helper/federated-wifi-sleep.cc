@@ -138,6 +138,10 @@ FederatedWifiSleep::HandleRoundStart(uint32_t, const std::vector<uint32_t>& sele
 {
     for (uint32_t device : selected)
     {
+        if (device >= m_radios.size())
+        {
+            continue; // it joined by itself, and its radio is not one of the cell's
+        }
         // A device that has stopped stays asleep: its battery may be empty.
         m_radios.at(device).selected = m_radios.at(device).device->IsRunning();
         Update(device);
@@ -150,6 +154,10 @@ FederatedWifiSleep::HandleRoundEnd(const RoundRecord& record)
     std::vector<uint32_t> waiting;
     for (const LinkRecord& link : record.links)
     {
+        if (link.device >= m_radios.size())
+        {
+            continue; // likewise
+        }
         m_radios.at(link.device).selected = false;
         if (m_radios.at(link.device).needed)
         {
