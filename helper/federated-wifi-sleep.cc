@@ -69,6 +69,9 @@ FederatedWifiSleep::Start(const Ptr<FusionCenter>& center,
     NS_ABORT_MSG_IF(devices.size() != radios.GetN(),
                     "FederatedWifiSleep: there are " << devices.size() << " devices and "
                                                      << radios.GetN() << " radios");
+    // The traces keep it, so that it outlives the helpers of a script, until the simulation ends.
+    const Ptr<FederatedWifiSleep> self(this);
+    Simulator::ScheduleDestroy(&Object::Dispose, self);
     m_center = center;
     m_first = channel;
     m_loss = loss;
@@ -85,12 +88,12 @@ FederatedWifiSleep::Start(const Ptr<FusionCenter>& center,
         NS_ABORT_MSG_IF(!m_radios[i].phy,
                         "FederatedWifiSleep: the radio of device " << i << " has no YansWifiPhy");
         devices[i]->TraceConnectWithoutContext("LinkNeeded",
-                                               MakeCallback(&FederatedWifiSleep::HandleNeed, this));
+                                               MakeCallback(&FederatedWifiSleep::HandleNeed, self));
     }
     center->TraceConnectWithoutContext("RoundStart",
-                                       MakeCallback(&FederatedWifiSleep::HandleRoundStart, this));
+                                       MakeCallback(&FederatedWifiSleep::HandleRoundStart, self));
     center->TraceConnectWithoutContext("RoundEnd",
-                                       MakeCallback(&FederatedWifiSleep::HandleRoundEnd, this));
+                                       MakeCallback(&FederatedWifiSleep::HandleRoundEnd, self));
     m_beginEvent = Simulator::ScheduleNow(&FederatedWifiSleep::Begin, this);
 }
 
@@ -198,7 +201,11 @@ FederatedWifiSleep::EndLinger(uint32_t round, const std::vector<uint32_t>& devic
 void
 FederatedWifiSleep::HandleNeed(uint32_t device, bool needed)
 {
-    Radio& radio = m_radios.at(device);
+    if (device >= m_radios.size())
+    {
+        return; // disposed of
+    }
+    Radio& radio = m_radios[device];
     radio.needed = needed;
     // It has answered this round. (The acknowledgment of an earlier DONE may arrive after the
     // device was selected again.)

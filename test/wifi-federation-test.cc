@@ -622,6 +622,18 @@ TEST_F(WifiCell, LeavingTheChannelAndMerelySleepingGiveEqualRounds)
     }
 }
 
+TEST_F(WifiCell, RadiosSleepAndWakeAfterTheHelperIsGone)
+{
+    Begin({10, 12, 14, 16}, "adhoc");
+    m_wifi->SetSleep("wake");
+    m_federation->SetCenterAttribute("Participants", UintegerValue(2));
+    Install();
+    m_wifi.reset();
+    Simulator::Run();
+    ASSERT_EQ(m_records.size(), 3U);
+    EXPECT_EQ(m_records.back().received, 2U);
+}
+
 TEST_F(WifiCell, ADeviceThatHasStoppedIsNotWoken)
 {
     Begin({10, 12, 14}, "adhoc");
