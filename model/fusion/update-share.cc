@@ -12,28 +12,29 @@ namespace ns3::federated
 void
 UpdateShare::AddTo(std::size_t begin, std::size_t count, float* sums) const
 {
+    const float factor = scale; // for all the compiler knows, `sums` overlaps the member
     if (wireBits == Quantizer::FLOAT_BITS)
     {
         const uint8_t* bytes = payload + 4 * (first + begin);
         for (std::size_t i = 0; i < count; ++i)
         {
-            sums[i] += scale * ReadLittleEndianFloat(bytes + 4 * i);
+            sums[i] += factor * ReadLittleEndianFloat(bytes + 4 * i);
         }
         return;
     }
     uint16_t levels[BLOCK];
     BitPacker::Unpack(payload, first + begin, count, wireBits, levels);
-    if (positions)
+    if (const float* const places = positions)
     {
         for (std::size_t i = 0; i < count; ++i)
         {
-            sums[i] += scale * positions[levels[i]];
+            sums[i] += factor * places[levels[i]];
         }
         return;
     }
     for (std::size_t i = 0; i < count; ++i)
     {
-        sums[i] += scale * static_cast<float>(levels[i]);
+        sums[i] += factor * static_cast<float>(levels[i]);
     }
 }
 
