@@ -26,26 +26,26 @@ namespace ns3
 /**
  * @ingroup federated
  * @brief Listens to a federation with a wifi radio, and reassembles what its radio could decode:
- the model w^t and the update of each device, with gaps.
+ * the model w^t and the update of each device, with gaps.
  *
  * It receives the frames that the radio of its node decodes, whatever their destination, alone or
- in an A-MPDU or A-MSDU, and parses 802.11, LLC/SNAP, IPv4, UDP and our messages. (IPv6, TCP,
- fragments of IP and frames protected by 802.11 are counted, not read.) It sends nothing and needs
- no IP stack: on a node with a radio only, other nodes cannot detect it. It knows what is public:
- the protocol, the dimension of the model, the quantizer and the seed of rotations and orders. Bytes
- may have any values; memory follows from the attributes, never from a header.
+ * in an A-MPDU or A-MSDU, and parses 802.11, LLC/SNAP, IPv4, UDP and our messages. (IPv6, TCP,
+ * fragments of IP and frames protected by 802.11 are counted, not read.) It sends nothing and needs
+ * no IP stack: on a node with a radio only, other nodes cannot detect it. It knows what is public:
+ * the protocol, the dimension of the model, the quantizer and the seed of rotations and orders.
+ * Bytes may have any values; memory follows from the attributes, never from a header.
  *
  * It keeps the latest round, and the last model, whose values replace missing coordinates of the
- next one. A round is over when a message of a later one is received, when EndRound() is called, or
- when the application stops; RoundOverheard then reports what was captured of each device.
+ * next one. A round is over when a message of a later one is received, when EndRound() is called,
+ * or when the application stops; RoundOverheard then reports what was captured of each device.
  *
  * Several of them can cooperate: each then also gets the messages that the others' radios decoded.
- One without a node only collects those of others.
+ * One without a node only collects those of others.
  * @code
-    auto notebook = CreateObject<Eavesdropper>(); // with Dimension and Quantizer
-    first->ShareWith(notebook);
-    second->ShareWith(notebook);
-   @endcode
+ * auto notebook = CreateObject<Eavesdropper>(); // with Dimension and Quantizer
+ * first->ShareWith(notebook);
+ * second->ShareWith(notebook);
+ * @endcode
  */
 class Eavesdropper : public Application
 {

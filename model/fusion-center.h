@@ -48,7 +48,7 @@ struct RoundPlan;
 /**
  * @ingroup federated
  * @brief The center of a federation: selects devices, sends them the model, collects their updates,
- fuses the received coordinates and evaluates the result (Algorithm 1).
+ * fuses the received coordinates and evaluates the result (Algorithm 1).
  *
  * @verbatim
              all expected devices joined, or JoinTimeout

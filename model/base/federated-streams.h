@@ -13,7 +13,7 @@ namespace ns3
  * @brief The ns-3 random streams that the module uses if a script does not call AssignStreams.
  *
  * They are fixed, because ns-3's automatic numbers depend on the order in which objects are
- created.
+ * created.
  *
  * @verbatim
    stream                 who                                            how many
@@ -31,7 +31,7 @@ namespace ns3
    @endverbatim
  *
  * No two of these ranges overlap. Everything else is drawn from FederatedRandom, whose one seed is
- the draw of the task.
+ * the draw of the task.
  */
 struct FederatedStreams
 {

@@ -24,7 +24,7 @@ namespace ns3::federated
 
 /**
  * @brief One round of a device. All memory of the size of a model is here. It uses no socket and no
- clock.
+ * clock.
  *
  * @verbatim
    RECEIVING --StartTraining--> TRAINING --StartWaiting--> WAITING --StartSending--> SENDING

@@ -11,8 +11,10 @@
 namespace ns3::federated
 {
 
-/** One update's share in a segment: omega * coordinate = offset + scale * (level, its position, or
-    float). */
+/**
+ * One update's share in a segment: omega * coordinate = offset + scale * (level, its position, or
+ * float).
+ */
 struct UpdateShare
 {
     std::size_t index;      //!< Place of the update among those given.

@@ -60,8 +60,10 @@ GetProbabilityBounds(uint64_t hits, uint64_t otherHits, uint64_t trials, double 
             otherHits == trials ? 1 : boost::math::ibetac_inv(y + 1, n - y, alpha / 2)};
 }
 
-/** @return the Renyi divergence of one distribution from another; infinite where the second has no
-    probability for what the first has. */
+/**
+ * @return the Renyi divergence of one distribution from another; infinite where the second has no
+ * probability for what the first has.
+ */
 double
 GetDivergence(const std::vector<double>& of, const std::vector<double>& against, double alpha)
 {

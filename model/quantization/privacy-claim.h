@@ -39,13 +39,17 @@ struct PrivacyClaim
     {
         /** Nothing is claimed. */
         NONE,
-        /** The ratio of probabilities is bounded for two values of one cell only: no differential
-            privacy, because values of different cells can be distinguished with certainty. */
+        /**
+         * The ratio of probabilities is bounded for two values of one cell only: no differential
+         * privacy, because values of different cells can be distinguished with certainty.
+         */
         SAME_CELL,
         /** Differential privacy for any two values. */
         TRUE_EPSILON,
-        /** Zero-concentrated differential privacy (Bun and Steinke, 2016) for any two values, with
-            rho and without an epsilon that needs no delta. */
+        /**
+         * Zero-concentrated differential privacy (Bun and Steinke, 2016) for any two values, with
+         * rho and without an epsilon that needs no delta.
+         */
         ZCDP,
     };
 

@@ -36,11 +36,15 @@ struct UpdateSettings
     const Quantizer* quantizer = nullptr;       //!< Makes the payload.
     unsigned bits = 0;                          //!< Resolution of the device, b.
     bool reportDistortion = false; //!< The exact distortion is sent along; costs a pass over d.
-    /** The update is rotated before it is clipped. Then the P rotated coordinates are what is
-        clipped, quantized and sent. */
+    /**
+     * The update is rotated before it is clipped. Then the P rotated coordinates are what is
+     * clipped, quantized and sent.
+     */
     std::optional<PublicRotation> rotation = std::nullopt;
-    /** The coordinates, rotated or not, are sent in this order; they are clipped and quantized in
-        it. */
+    /**
+     * The coordinates, rotated or not, are sent in this order; they are clipped and quantized in
+     * it.
+     */
     std::optional<PublicInterleaving> interleaving = std::nullopt;
 };
 
@@ -51,19 +55,27 @@ struct UpdateSettings
 struct PreparedUpdate
 {
     std::vector<uint8_t> payload; //!< The quantized update; empty if it is not valid.
-    /** Ranges that cover the encoded coordinates, each with the interval that it is quantized on;
-        empty if not valid. They are sent along if SendsIntervals() says so. */
+    /**
+     * Ranges that cover the encoded coordinates, each with the interval that it is quantized on;
+     * empty if not valid. They are sent along if SendsIntervals() says so.
+     */
     std::vector<IntervalRange> intervals;
     unsigned wireBits = 0; //!< Bits of a coordinate in the payload.
-    /** D/d: the expected squared error of an encoded coordinate, against the clipped update; NaN
-        unless it is reported. */
+    /**
+     * D/d: the expected squared error of an encoded coordinate, against the clipped update; NaN
+     * unless it is reported.
+     */
     double distortion = std::numeric_limits<double>::quiet_NaN();
-    /** The fraction of the encoded coordinates that lie outside their interval, and are clamped to
-        its ends; NaN if the quantizer does not clamp. It is not sent. */
+    /**
+     * The fraction of the encoded coordinates that lie outside their interval, and are clamped to
+     * its ends; NaN if the quantizer does not clamp. It is not sent.
+     */
     double clampedFraction = std::numeric_limits<double>::quiet_NaN();
     double clipFactor = 0; //!< What the clip multiplied the update by; 0: it is not finite.
-    /** Whether the update can be sent. False until the work is done, if a coordinate is infinite or
-        NaN, and if an interval or the noise is too large for floats. */
+    /**
+     * Whether the update can be sent. False until the work is done, if a coordinate is infinite or
+     * NaN, and if an interval or the noise is too large for floats.
+     */
     bool valid = false;
 };
 

@@ -47,14 +47,15 @@ namespace ns3
    @endverbatim
  *
  * The first interval begins at the coordinate `first`, each further one at the end of the previous
- one, and the last ends at first + coordinates. The payload of a model or update is a part of the
- output of BitPacker or of a Quantizer's floats, least significant byte first; that of other
- messages is a body of message-bodies.h. R is set in updates whose coordinates are rotated
- (PublicRotation), I if they are interleaved (PublicInterleaving); in other messages both belong to
- the bits.
+ * one, and the last ends at first + coordinates. The payload of a model or update is a part of the
+ * output of BitPacker or of a Quantizer's floats, least significant byte first; that of other
+ * messages is a body of message-bodies.h. R is set in updates whose coordinates are rotated
+ * (PublicRotation), I if they are interleaved (PublicInterleaving); in other messages both belong
+ to
+ * the bits.
  *
  * An object that is used repeatedly keeps the memory of its intervals, so that reading and writing
- do not allocate.
+ * do not allocate.
  */
 class FederatedHeader : public Header
 {

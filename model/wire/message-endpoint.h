@@ -61,8 +61,10 @@ class MessageEndpoint
     {
         /** A message was received. @return why it is dropped, if it is. */
         std::function<std::optional<DropReason>(const ReceivedMessage&)> message;
-        /** Check the type of a message before it is read; may be empty. @return why it is
-            dropped, if it is. */
+        /**
+         * Check the type of a message before it is read; may be empty. @return why it is
+         * dropped, if it is.
+         */
         std::function<std::optional<DropReason>(uint8_t type)> screen;
         /** The connection to the center is established. */
         std::function<void(ConnectionId)> connected;

@@ -143,8 +143,10 @@ class MessageProtection
      */
     [[nodiscard]] Result Open(const uint8_t*& message, uint32_t& size);
 
-    /** @return how many devices it keeps keys of: at the center those that sent an authentic
-        message, or to which one was sent. */
+    /**
+     * @return how many devices it keeps keys of: at the center those that sent an authentic
+     * message, or to which one was sent.
+     */
     std::size_t GetKnownDevices() const
     {
         return m_devices.size();
