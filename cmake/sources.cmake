@@ -7,6 +7,7 @@ set(federated_sources
     helper/federated-json.cc
     helper/federated-learning-options.cc
     helper/federated-neighbors.cc
+    helper/federated-network-trace.cc
     helper/federated-output-file.cc
     helper/federated-progress.cc
     helper/federated-quantizers.cc
@@ -155,6 +156,7 @@ set(federated_headers
     helper/federated-json.h
     helper/federated-learning-options.h
     helper/federated-neighbors.h
+    helper/federated-network-trace.h
     helper/federated-output-file.h
     helper/federated-progress.h
     helper/federated-quantizers.h
@@ -333,6 +335,7 @@ set(federated_test_sources
     test/federated-diagnosis-test.cc
     test/federated-header-test.cc
     test/federated-learning-options-test.cc
+    test/federated-network-trace-test.cc
     test/federated-number-test.cc
     test/federated-output-test.cc
     test/federated-partition-test.cc
@@ -398,6 +401,8 @@ set(federated_parts
     csma
     lrwpan
     energy
+    flows
+    animation
     protection
 )
 
@@ -435,8 +440,6 @@ set(federated_wifi_modules
     point-to-point
     energy
     applications
-    flow-monitor
-    netanim
 )
 set(federated_wifi_packages
 )
@@ -553,6 +556,36 @@ set(federated_energy_tests
     test/energy-test.cc
 )
 set(federated_energy_examples
+)
+
+set(federated_flows_modules
+    flow-monitor
+)
+set(federated_flows_packages
+)
+set(federated_flows_sources
+    helper/federated-flow-trace.cc
+)
+set(federated_flows_headers
+)
+set(federated_flows_tests
+)
+set(federated_flows_examples
+)
+
+set(federated_animation_modules
+    netanim
+)
+set(federated_animation_packages
+)
+set(federated_animation_sources
+    helper/federated-animation-trace.cc
+)
+set(federated_animation_headers
+)
+set(federated_animation_tests
+)
+set(federated_animation_examples
 )
 
 set(federated_protection_modules

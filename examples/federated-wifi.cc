@@ -26,18 +26,19 @@
  *    federated-wifi --radius=40 --fading=rayleigh --output=cell
  */
 
-#include "ns3/animation-interface.h"
 #include "ns3/double.h"
 #include "ns3/federated-command-line.h"
 #include "ns3/federated-helper.h"
+#include "ns3/federated-network-trace.h"
 #include "ns3/federated-scenario-options.h"
 #include "ns3/federated-wifi-energy-helper.h"
 #include "ns3/federated-wifi-helper.h"
-#include "ns3/flow-monitor-helper.h"
 #include "ns3/simulator.h"
 
 #include <cmath>
 #include <memory>
+#include <utility>
+#include <vector>
 
 using namespace ns3;
 
@@ -105,6 +106,10 @@ main(int argc, char* argv[])
     cmd.Require(mode != "adhoc" || !flowmon,
                 "Option --flowmon needs --mode=infrastructure: ad hoc there are no unicast flows.");
     const std::string& output = options.output;
+    cmd.Require(!flowmon || FederatedNetworkTrace::Has("flowmon"),
+                "Option --flowmon needs ns-3's module flow-monitor, which this build has not.");
+    cmd.Require(!anim || FederatedNetworkTrace::Has("anim"),
+                "Option --anim needs ns-3's module netanim, which this build has not.");
     cmd.Require(!(pcap || ascii || flowmon || anim) || !output.empty(),
                 "Options --pcap, --ascii, --flowmon and --anim need --output=PREFIX.");
 
@@ -160,20 +165,20 @@ main(int argc, char* argv[])
     {
         cmd.GetTraceFiles().AddLines(wifi.EnableAscii(output));
     }
-    FlowMonitorHelper flows;
-    const Ptr<FlowMonitor> monitor = flowmon ? flows.InstallAll() : nullptr;
-    std::unique_ptr<AnimationInterface> animation;
-    if (anim)
+    std::vector<std::unique_ptr<FederatedNetworkTrace>> networkTraces;
+    for (const auto& [isWanted, kind] : {std::pair(flowmon, "flowmon"), std::pair(anim, "anim")})
     {
-        animation = std::make_unique<AnimationInterface>(output + "-anim.xml");
-        cmd.GetTraceFiles().AddXml(output + "-anim.xml", "anim");
+        if (isWanted)
+        {
+            const std::string path = output + "-" + kind + ".xml";
+            networkTraces.push_back(FederatedNetworkTrace::Make(kind, path));
+        }
     }
 
     Simulator::Run();
-    if (monitor)
+    for (const auto& trace : networkTraces)
     {
-        monitor->SerializeToXmlFile(output + "-flowmon.xml", false, false);
-        cmd.GetTraceFiles().AddXml(output + "-flowmon.xml", "FlowMonitor");
+        trace->Finish(cmd.GetTraceFiles());
     }
     const auto traces = federation.GetTraceWriter();
     const RoundRecord& last = traces->GetLastRound();
@@ -183,6 +188,5 @@ main(int argc, char* argv[])
     result.AddReal("mean_snr_db", 10 * std::log10(last.meanSnr));
     result.AddReal("bit_budget", last.bitBudget);
     result.AddReal("same_cell_epsilon", last.sameCellEpsilon);
-    animation.reset();
     return federation.Finish(result);
 }
