@@ -469,6 +469,7 @@ set(federated_wifi_tests
     test/eavesdropper-test.cc
     test/federated-block-fading-test.cc
     test/federated-shadowing-test.cc
+    test/wifi-cells-test.cc
     test/wifi-energy-test.cc
     test/wifi-federation-test.cc
     test/wifi-link-probe-test.cc

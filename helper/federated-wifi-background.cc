@@ -46,7 +46,8 @@ AddBackground(const NodeContainer& stations,
     {
         TuneRadio(devices.Get(i), tuning);
     }
-    int64_t stream = FederatedStreams::BACKGROUND;
+    int64_t stream =
+        FederatedStreams::BACKGROUND + FederatedStreams::NEXT_BACKGROUND * radios.GetCell();
     const auto start = CreateObject<UniformRandomVariable>();
     start->SetStream(stream++);
     WifiHelper().AssignStreams(devices, stream);

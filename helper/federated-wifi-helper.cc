@@ -33,6 +33,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace ns3
@@ -41,10 +42,34 @@ namespace ns3
 namespace
 {
 
-const char* const CELL = "10.1.0.0"; // 10.1.0.1 is the access point
+const char* const FIRST_NETWORK = "10.1.0.0"; // of cell 0; 10.1.0.1 is its access point
+constexpr uint32_t NEXT_NETWORK = 1U << 16;   // from there to that of the next cell
 const char* const CELL_MASK = "255.255.0.0";
-const char* const CELL_BROADCAST = "10.1.255.255";
-const char* const MULTICAST_GROUP = "239.255.42.42";
+const char* const FIRST_WIRE = "172.16.0.0"; // likewise; no cell has such a network
+constexpr uint32_t NEXT_WIRE = 1U << 8;
+const char* const WIRE_MASK = "255.255.255.252";
+
+/**
+ * @param node A node.
+ * @return its static routes; a sentence if it has none.
+ */
+Ptr<Ipv4StaticRouting>
+GetRoutes(const Ptr<Node>& node)
+{
+    auto routes = Ipv4StaticRoutingHelper().GetStaticRouting(node->GetObject<Ipv4>());
+    NS_ABORT_MSG_IF(!routes,
+                    "FederatedWifiHelper: the internet stack of node "
+                        << node->GetId() << " has no static routing, which the cell needs");
+    return routes;
+}
+
+/** @return the number of the interface of a net device. */
+uint32_t
+GetInterface(const Ptr<NetDevice>& device)
+{
+    return static_cast<uint32_t>(
+        device->GetNode()->GetObject<Ipv4>()->GetInterfaceForDevice(device));
+}
 
 /** @return what makes fading of each frame; m = 0: nothing. */
 ObjectFactory
@@ -81,7 +106,8 @@ ReadReals(const std::string& text, std::size_t count, std::vector<double>& numbe
 } // namespace
 
 FederatedWifiHelper::FederatedWifiHelper()
-    : m_manager("ns3::IdealWifiManager"),
+    : m_network(FIRST_NETWORK),
+      m_manager("ns3::IdealWifiManager"),
       m_addBaTimeout(MilliSeconds(500)),
       m_blockAckLimit(7),
       m_queueDelay(Seconds(10))
@@ -89,6 +115,26 @@ FederatedWifiHelper::FederatedWifiHelper()
 }
 
 FederatedWifiHelper::~FederatedWifiHelper() = default;
+
+void
+FederatedWifiHelper::SetCell(uint32_t number)
+{
+    NS_ABORT_MSG_IF(number >= FederatedStreams::CELLS,
+                    "FederatedWifiHelper: the number of the cell is " << number << ", not below "
+                                                                      << FederatedStreams::CELLS);
+    NS_ABORT_MSG_IF(m_accessPoint, "FederatedWifiHelper: SetCell comes after Install");
+    m_cell = number;
+    m_network = Ipv4Address(Ipv4Address(FIRST_NETWORK).Get() + NEXT_NETWORK * number);
+}
+
+void
+FederatedWifiHelper::SetNetwork(Ipv4Address network)
+{
+    NS_ABORT_MSG_IF(network.CombineMask(Ipv4Mask(CELL_MASK)) != network || network.IsMulticast(),
+                    "FederatedWifiHelper: " << network << " is no network of 16 bits");
+    NS_ABORT_MSG_IF(m_accessPoint, "FederatedWifiHelper: SetNetwork comes after Install");
+    m_network = network;
+}
 
 void
 FederatedWifiHelper::SetMode(const std::string& mode)
@@ -330,32 +376,13 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
     m_accessPoint = accessPoint;
 
     const federated::WifiRadioSettings settings{
-        m_adhoc, m_width, m_exponent, m_shadowing, m_fading, m_manager};
+        m_cell, m_adhoc, m_width, m_exponent, m_shadowing, m_fading, m_manager};
     m_radios = std::make_unique<federated::WifiRadios>(settings);
     m_listeners =
         std::make_unique<federated::WifiListeners>(*m_radios, GetTuning(), m_mcs, m_txPower);
     m_devices = m_radios->Install(devices, "ns3::StaWifiMac", m_mcs, m_txPower);
     m_receiver = m_radios->Install(m_accessPoint, "ns3::ApWifiMac", m_downlinkMcs, m_centerTxPower);
-
-    InternetStackHelper internet; // static routing alone would not deliver multicast locally
-    internet.SetIpv6StackInstall(false);
-    internet.Install(nodes);
-    const uint32_t network = Ipv4Address(CELL).Get();
-    AddAddress(GetReceiver(), Ipv4Address(network + 1), CELL_MASK);
-    m_center = m_accessPoint;
-    m_centerAddress = Ipv4Address(network + 1);
-    Ipv4StaticRoutingHelper routing;
-    for (uint32_t i = 0; i < m_devices.GetN(); ++i)
-    {
-        AddAddress(m_devices.Get(i), Ipv4Address(network + 2 + i), CELL_MASK);
-        const auto ipv4 = m_devices.Get(i)->GetNode()->GetObject<Ipv4>();
-        routing.GetStaticRouting(ipv4)->SetDefaultRoute(Ipv4Address(network + 1), 1);
-    }
-    routing.SetDefaultMulticastRoute(m_accessPoint, GetReceiver());
-    if (m_wired)
-    {
-        AddWire();
-    }
+    AddAddresses(devices);
     // Ad hoc all frames are group-addressed, which needs no ARP.
     Tune(NetDeviceContainer(m_receiver, m_devices), m_staticArp && !m_adhoc);
     for (uint32_t i = 0; i < m_devices.GetN() && m_sleeps && !m_adhoc; ++i)
@@ -365,7 +392,57 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
             ->GetMac()
             ->SetAttribute("WaitBeaconTimeout", TimeValue(MilliSeconds(120)));
     }
-    AssignStreams(FederatedStreams::WIFI_CELL);
+    const int64_t streams =
+        AssignStreams(FederatedStreams::WIFI_CELL + FederatedStreams::NEXT_CELL * m_cell);
+    NS_ABORT_MSG_IF(streams > FederatedStreams::NEXT_CELL,
+                    "FederatedWifiHelper: the cell uses too many streams");
+}
+
+void
+FederatedWifiHelper::AddAddresses(const NodeContainer& devices)
+{
+    InternetStackHelper internet; // static routing alone would not deliver multicast locally
+    internet.SetIpv6StackInstall(false);
+    const NodeContainer nodes(devices, NodeContainer(m_accessPoint));
+    std::set<uint32_t> others; // nodes that had a stack before
+    for (auto node = nodes.Begin(); node != nodes.End(); ++node)
+    {
+        if ((*node)->GetObject<Ipv4>())
+        {
+            others.insert((*node)->GetId());
+            continue;
+        }
+        internet.Install(*node);
+    }
+    const uint32_t first = m_network.Get() + 1;
+    m_center = m_accessPoint;
+    m_centerAddress = Ipv4Address(first);
+    AddAddress(GetReceiver(), m_centerAddress, CELL_MASK);
+    GetRoutes(m_accessPoint)->SetDefaultMulticastRoute(GetInterface(GetReceiver()));
+    if (m_wired)
+    {
+        AddWire();
+    }
+    for (uint32_t i = 0; i < m_devices.GetN(); ++i)
+    {
+        const Ptr<NetDevice> device = m_devices.Get(i);
+        AddAddress(device, Ipv4Address(first + 1 + i), CELL_MASK);
+        const auto routes = GetRoutes(device->GetNode());
+        if (others.count(device->GetNode()->GetId()) == 0)
+        {
+            routes->SetDefaultRoute(Ipv4Address(first), GetInterface(device));
+        }
+        else if (m_wired)
+        {
+            routes->AddHostRouteTo(m_centerAddress, Ipv4Address(first), GetInterface(device));
+        }
+    }
+}
+
+Ipv4Address
+FederatedWifiHelper::GetMulticastGroup() const
+{
+    return Ipv4Address(0xefff'002aU | ((42 + m_cell) % 256) << 8); // 239.255.x.42
 }
 
 federated::WifiTuning
@@ -404,7 +481,7 @@ FederatedWifiHelper::Tune(const NetDeviceContainer& devices, bool fillsArp) cons
 void
 FederatedWifiHelper::AddWire()
 {
-    m_center = CreateObject<Node>();
+    m_center = CreateObject<Node>(m_accessPoint->GetSystemId());
     InternetStackHelper internet;
     internet.SetIpv6StackInstall(false);
     internet.Install(m_center);
@@ -413,16 +490,16 @@ FederatedWifiHelper::AddWire()
     wire.SetChannelAttribute("Delay", StringValue("1ms"));
     wire.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("10000p"));
     const NetDeviceContainer ends = wire.Install(m_accessPoint, m_center);
-    const Ipv4Mask mask("255.255.255.252");
-    m_centerAddress = Ipv4Address("10.2.0.2");
-    AddAddress(ends.Get(0), Ipv4Address("10.2.0.1"), mask);
-    AddAddress(ends.Get(1), m_centerAddress, mask);
+    const uint32_t network = Ipv4Address(FIRST_WIRE).Get() + NEXT_WIRE * m_cell;
+    const Ipv4Address here(network + 1);
+    m_centerAddress = Ipv4Address(network + 2);
+    AddAddress(ends.Get(0), here, WIRE_MASK);
+    AddAddress(ends.Get(1), m_centerAddress, WIRE_MASK);
+    GetRoutes(m_center)->SetDefaultRoute(here, GetInterface(ends.Get(1)));
     Ipv4StaticRoutingHelper routing;
-    routing.GetStaticRouting(m_center->GetObject<Ipv4>())
-        ->SetDefaultRoute(Ipv4Address("10.2.0.1"), 1);
     routing.SetDefaultMulticastRoute(m_center, ends.Get(1));
     routing.AddMulticastRoute(
-        m_accessPoint, m_centerAddress, Ipv4Address(MULTICAST_GROUP), ends.Get(0), m_receiver);
+        m_accessPoint, m_centerAddress, GetMulticastGroup(), ends.Get(0), m_receiver);
 }
 
 FederatedHelper::LinkDefaults
@@ -455,7 +532,7 @@ FederatedWifiHelper::GetLinkDefaults(uint32_t fragmentSize) const
     device("RepairDelay", TimeValue(MilliSeconds(20)));
     if (m_adhoc)
     {
-        defaults.group = Ipv4Address(CELL_BROADCAST);
+        defaults.group = Ipv4Address(m_network.Get() | 0xffff);
         defaults.groupPort = DEVICE_PORT;
         defaults.enrolled = true;
         device("IncompleteModel", EnumValue(FederatedDevice::USE_PREVIOUS));
@@ -464,7 +541,7 @@ FederatedWifiHelper::GetLinkDefaults(uint32_t fragmentSize) const
     }
     else
     {
-        const AddressValue group(InetSocketAddress(Ipv4Address(MULTICAST_GROUP), DEVICE_PORT));
+        const AddressValue group(InetSocketAddress(GetMulticastGroup(), DEVICE_PORT));
         center("Downlink", EnumValue(FusionCenter::MULTICAST));
         center("MulticastGroup", group);
         device("MulticastGroup", group);

@@ -34,7 +34,7 @@ namespace ns3
 
 /**
  * @ingroup federated
- * @brief One wifi cell (802.11ac, 5 GHz) of IPv4 nodes, set up so that a federation works in it.
+ * @brief A wifi cell (802.11ac, 5 GHz) of IPv4 nodes, set up so that a federation works in it.
  *
  * @verbatim
      ad hoc:             device )))   ((( center       group-addressed frames up and down
@@ -52,6 +52,14 @@ namespace ns3
     FederatedWifiHelper cell;
     cell.SetMode("infrastructure");
     cell.Install(federation, accessPoint); // nodes with positions
+   @endcode
+ *
+ * Several cells in one simulation have a helper each, and different numbers:
+ *
+ * @code
+    FederatedWifiHelper second;
+    second.SetCell(1);
+    second.Install(another, anotherAccessPoint);
    @endcode
  *
  * Some defaults of ns-3 do not work for a federation. Install() changes them in its cell; Tune()
@@ -72,6 +80,23 @@ class FederatedWifiHelper
 
     FederatedWifiHelper();
     ~FederatedWifiHelper();
+
+    /**
+     * Give the cell a number, so that several fit into one simulation. Cell c has the network
+     * 10.(c + 1).0.0/16, the wire 172.16.c.0/30 (SetCenterOnWire), the multicast group
+     * 239.255.((42 + c) mod 256).42, and its own random streams (FederatedStreams). Cells do not
+     * interfere: each has a channel of its own, even where their numbers are equal, as those of
+     * cells 0 and 25 are at 20 MHz. Federations have equal random streams in all cells, unless
+     * FederatedHelper::AssignStreams gives them different ones.
+     * @param number c, below FederatedStreams::CELLS; 0 if this is not called.
+     */
+    void SetCell(uint32_t number);
+
+    /**
+     * Use other addresses than those of the number of the cell.
+     * @param network The network, of 16 bits: its first address is that of the access point.
+     */
+    void SetNetwork(Ipv4Address network);
 
     /** @param mode adhoc or infrastructure. */
     void SetMode(const std::string& mode);
@@ -185,7 +210,12 @@ class FederatedWifiHelper
      * updates, slots by measured rates, times for repairs, the group address of an ad hoc cell or
      * the multicast group of the model, the probe at the receiving radio, and the access point as
      * the reference of distances. The rate of the model follows from FragmentSize.
-     * @param federation The federation; its nodes have positions and no internet stack.
+     *
+     * Nodes may have other net devices, such as an access point with a backhaul, which gets its
+     * addresses before this or after it. A node that has an internet stack already keeps it, and
+     * its default route; others get a stack for IPv4, and devices a default route to the access
+     * point.
+     * @param federation The federation; its nodes have positions.
      * @param accessPoint The access point, or the center itself in ad hoc mode, likewise.
      * @return the center, then the devices in the order of their numbers.
      */
@@ -193,7 +223,7 @@ class FederatedWifiHelper
 
     /**
      * Make the cell without a federation, for other traffic. Once.
-     * @param devices The devices, nodes with positions and without internet stack.
+     * @param devices The devices, nodes with positions.
      * @param accessPoint The access point, or the center in ad hoc mode, likewise.
      */
     void Install(const NodeContainer& devices, const Ptr<Node>& accessPoint);
@@ -344,6 +374,15 @@ class FederatedWifiHelper
      */
     static void AddAddress(const Ptr<NetDevice>& device, Ipv4Address address, Ipv4Mask mask);
 
+    /** @return the multicast group of the model in infrastructure mode. */
+    Ipv4Address GetMulticastGroup() const;
+
+    /**
+     * Install internet stacks on nodes that have none, and addresses and routes on all.
+     * @param devices The nodes of the devices.
+     */
+    void AddAddresses(const NodeContainer& devices);
+
     /** Make the center that is wired to the access point. */
     void AddWire();
 
@@ -364,6 +403,8 @@ class FederatedWifiHelper
     FederatedHelper::LinkDefaults GetLinkDefaults(uint32_t fragmentSize) const;
 
     // Attributes
+    uint32_t m_cell = 0;            //!< Number of the cell.
+    Ipv4Address m_network;          //!< Its network, of 16 bits.
     bool m_adhoc = true;            //!< Whether there is no access point.
     bool m_wired = false;           //!< Whether the center is on a wire.
     uint16_t m_width = 20;          //!< MHz.

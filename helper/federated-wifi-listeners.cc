@@ -85,7 +85,9 @@ WifiListeners::Add(const Ptr<Node>& node)
     // An ad hoc radio does not look for an access point.
     const NetDeviceContainer radio = m_radios.Install(node, "ns3::AdhocWifiMac", m_mcs, m_power);
     TuneRadio(radio.Get(0), m_tuning);
-    int64_t stream = FederatedStreams::LISTENERS + FederatedStreams::LISTENER * m_count++;
+    int64_t stream = FederatedStreams::LISTENERS +
+                     FederatedStreams::NEXT_LISTENERS * m_radios.GetCell() +
+                     FederatedStreams::LISTENER * m_count++;
     stream += WifiHelper().AssignStreams(radio, stream);
     if (const auto fading = m_radios.MakeFading())
     {
@@ -104,7 +106,7 @@ WifiListeners::Add(const Ptr<Node>& node)
 Ptr<Eavesdropper>
 WifiListeners::AddEavesdropper(const Vector& position, const FederatedHelper& federation)
 {
-    const auto node = CreateObject<Node>();
+    const auto node = CreateObject<Node>(federation.GetCenter()->GetNode()->GetSystemId());
     const auto place = CreateObject<ConstantPositionMobilityModel>();
     place->SetPosition(position);
     node->AggregateObject(place);

@@ -10,6 +10,9 @@
 #include "ns3/wifi-helper.h"
 #include "ns3/wifi-mac-helper.h"
 
+#include <utility>
+#include <vector>
+
 namespace ns3::federated
 {
 
@@ -51,15 +54,18 @@ WifiRadios::SetUpPhy()
     m_phy.SetChannel(m_channel);
     m_phy.SetPcapDataLinkType(WifiPhyHelper::DLT_IEEE802_11_RADIO);
     m_phy.Set("RxSensitivity", DoubleValue(-130)); // weaker frames are not traced at all
+    const uint32_t number = GetChannelNumber(m_settings.width, m_settings.cell);
     TypeId::AttributeInformation information;
     if (TypeId::LookupByName("ns3::WifiPhy")
             .LookupAttributeByName("ChannelSettings", &information)) // since ns-3.36
     {
         m_phy.Set("ChannelSettings",
-                  StringValue("{0, " + std::to_string(m_settings.width) + ", BAND_5GHZ, 0}"));
+                  StringValue("{" + std::to_string(number) + ", " +
+                              std::to_string(m_settings.width) + ", BAND_5GHZ, 0}"));
     }
     else
     {
+        m_phy.Set("ChannelNumber", UintegerValue(number));
         m_phy.Set("ChannelWidth", UintegerValue(m_settings.width));
     }
 }
@@ -99,6 +105,12 @@ WifiRadios::ReplaceFading(const Ptr<PropagationLossModel>& fading)
     m_steady->SetNext(fading);
 }
 
+uint32_t
+WifiRadios::GetCell() const
+{
+    return m_settings.cell;
+}
+
 Ptr<YansWifiChannel>
 WifiRadios::GetChannel() const
 {
@@ -121,6 +133,23 @@ YansWifiPhyHelper&
 WifiRadios::GetPhy()
 {
     return m_phy;
+}
+
+uint32_t
+WifiRadios::GetChannelNumber(uint16_t width, uint32_t cell)
+{
+    std::vector<uint32_t> numbers;
+    const uint32_t step = width / 5; // numbers count 5 MHz
+    for (const auto& [first, last] :
+         {std::pair{36U, 64U}, std::pair{100U, 144U}, std::pair{149U, 165U}})
+    {
+        // A channel has the number in the middle of the channels of 20 MHz that it is made of.
+        for (uint32_t number = first; number + step - 4 <= last; number += step)
+        {
+            numbers.push_back(number + step / 2 - 2);
+        }
+    }
+    return numbers[cell % numbers.size()];
 }
 
 double

@@ -19,6 +19,7 @@ namespace ns3::federated
 /** Common settings of all radios of a cell. */
 struct WifiRadioSettings
 {
+    uint32_t cell;           //!< Number of the cell.
     bool isAdhoc;            //!< Whether there is no access point.
     uint16_t width;          //!< Of the channel, in MHz.
     double exponent;         //!< Of the path loss.
@@ -55,6 +56,9 @@ class WifiRadios
     /** @param fading What follows path loss and shadowing, instead of the fading of the cell. */
     void ReplaceFading(const Ptr<PropagationLossModel>& fading);
 
+    /** @return the number of the cell. */
+    uint32_t GetCell() const;
+
     /** @return the channel. */
     Ptr<YansWifiChannel> GetChannel() const;
 
@@ -66,6 +70,14 @@ class WifiRadios
 
     /** @return the helper that writes captures. */
     YansWifiPhyHelper& GetPhy();
+
+    /**
+     * @param width Width of a channel in MHz.
+     * @param cell Number of a cell.
+     * @return the number of its channel in the 5 GHz band. There are 25 channels of 20 MHz and two
+     * of 160 MHz, which cells have in turn.
+     */
+    static uint32_t GetChannelNumber(uint16_t width, uint32_t cell);
 
     /**
      * @param width Width of a channel in MHz.
