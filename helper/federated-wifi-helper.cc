@@ -119,9 +119,9 @@ FederatedWifiHelper::~FederatedWifiHelper() = default;
 void
 FederatedWifiHelper::SetCell(uint32_t number)
 {
-    NS_ABORT_MSG_IF(number >= FederatedStreams::CELLS,
-                    "FederatedWifiHelper: the number of the cell is " << number << ", not below "
-                                                                      << FederatedStreams::CELLS);
+    NS_ABORT_MSG_IF(number >= FederatedStreams::WIFI_CELLS,
+                    "FederatedWifiHelper: the number of the cell is "
+                        << number << ", not below " << FederatedStreams::WIFI_CELLS);
     NS_ABORT_MSG_IF(m_accessPoint, "FederatedWifiHelper: SetCell comes after Install");
     m_cell = number;
     m_network = Ipv4Address(Ipv4Address(FIRST_NETWORK).Get() + NEXT_NETWORK * number);

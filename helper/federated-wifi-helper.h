@@ -88,7 +88,7 @@ class FederatedWifiHelper
      * interfere: each has a channel of its own, even where their numbers are equal, as those of
      * cells 0 and 25 are at 20 MHz. Federations have equal random streams in all cells, unless
      * FederatedHelper::AssignStreams gives them different ones.
-     * @param number c, below FederatedStreams::CELLS; 0 if this is not called.
+     * @param number c, below FederatedStreams::WIFI_CELLS; 0 if this is not called.
      */
     void SetCell(uint32_t number);
 

@@ -372,9 +372,9 @@ TEST_F(WifiCells, CentersBehindAccessPointsAreReachedFromNodesWithOtherNetworks)
 TEST_F(WifiCells, HaveRoomInTheMapOfStreams)
 {
     using Map = FederatedStreams;
-    EXPECT_LE(Map::WIFI_CELL + Map::CELLS * Map::NEXT_CELL, Map::FEDERATION);
-    EXPECT_LE(Map::LISTENERS + Map::CELLS * Map::NEXT_LISTENERS, Map::BACKGROUND);
-    EXPECT_LE(Map::BACKGROUND + Map::CELLS * Map::NEXT_BACKGROUND, Map::LTE_CELL);
+    EXPECT_LE(Map::WIFI_CELL + Map::WIFI_CELLS * Map::NEXT_CELL, Map::FEDERATION);
+    EXPECT_LE(Map::LISTENERS + Map::WIFI_CELLS * Map::NEXT_LISTENERS, Map::BACKGROUND);
+    EXPECT_LE(Map::BACKGROUND + Map::WIFI_CELLS * Map::NEXT_BACKGROUND, Map::LTE_CELL);
     // 10,000 devices need less than what a cell has.
     Cell& cell = Add(0);
     cell.m_wifi.SetMode("infrastructure");

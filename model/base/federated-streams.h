@@ -32,9 +32,9 @@ namespace ns3
    2,000,000,000          an LTE cell (LTE_CELL)
    @endverbatim
  *
- * Wifi cells have the numbers c = 0 to CELLS - 1; there is one cell 0 if a script says nothing. No
- * two of these ranges overlap. Everything else is drawn from FederatedRandom, whose one seed is
- * the draw of the task.
+ * Wifi cells have the numbers c = 0 to WIFI_CELLS - 1; there is one cell 0 if a script says nothing.
+ * Visitors of a cell have the end of its range (VISITORS). No two of these ranges overlap.
+ * Everything else is drawn from FederatedRandom, whose one seed is the draw of the task.
  */
 struct FederatedStreams
 {
@@ -42,9 +42,11 @@ struct FederatedStreams
     static constexpr int64_t ERROR_MODEL = 1;            //!< Error models of examples.
     static constexpr int64_t POSITIONS = 2000;           //!< First positions of devices.
     static constexpr int64_t WALKS = 2010;               //!< Their walks.
-    static constexpr uint32_t CELLS = 255;               //!< Wifi cells that there may be.
+    static constexpr uint32_t WIFI_CELLS = 255;          //!< Wifi cells that there may be.
     static constexpr int64_t WIFI_CELL = 100'000;        //!< Radios and IP of wifi cell 0.
     static constexpr int64_t NEXT_CELL = 3'000'000;      //!< From there to those of the next cell.
+    static constexpr int64_t VISITORS = 2'900'000;       //!< From a cell to those of its visitors.
+    static constexpr int64_t VISITOR = 100;              //!< Streams of a visitor.
     static constexpr int64_t FEDERATION = 1'000'000'000; //!< Task, center and devices.
     static constexpr int64_t CENTER = 8;                 //!< Streams of a center, so that those of
                                                          //!< devices do not depend on its policy.
