@@ -25,6 +25,7 @@ namespace ns3
    1,000,000,000          a federation (FEDERATION): its task            1
       + 1                   its center                                   CENTER, set aside
       + 1 + CENTER          its devices                                  DEVICE each
+      + CELL * (1 + n)      the federation of cell n, likewise
    1,500,000,000          listeners of a wifi cell (LISTENERS)           LISTENER each
    1,900,000,000          other stations of its channel (BACKGROUND)
    2,000,000,000          an LTE cell (LTE_CELL)
@@ -44,6 +45,9 @@ struct FederatedStreams
     static constexpr int64_t CENTER = 8;                 //!< Streams of a center, so that those of
                                                          //!< devices do not depend on its policy.
     static constexpr int64_t DEVICE = 2;                 //!< Streams of a device.
+    static constexpr int64_t CELL = 1'000'000;           //!< From a federation to that of cell 0,
+                                                         //!< and from one cell to the next.
+    static constexpr int64_t CELLS = 498;                //!< Cells of a hierarchy.
     static constexpr int64_t LISTENERS = 1'500'000'000;  //!< Listeners of a wifi cell.
     static constexpr int64_t LISTENER = 100;             //!< Streams of a listener.
     static constexpr int64_t BACKGROUND = 1'900'000'000; //!< Other stations of its channel.
