@@ -54,6 +54,7 @@ set(federated_sources
     model/device/update-sender.cc
     model/federated-device.cc
     model/fusion-center.cc
+    model/hierarchy/edge-training.cc
     model/fusion/effective-snr-fusion.cc
     model/fusion/fixed-link-noise.cc
     model/fusion/fusion-rule.cc
@@ -214,6 +215,7 @@ set(federated_headers
     model/device/update-sender.h
     model/federated-device.h
     model/fusion-center.h
+    model/hierarchy/edge-training.h
     model/fusion/effective-snr-fusion.h
     model/fusion/fixed-link-noise.h
     model/fusion/fusion-rule.h

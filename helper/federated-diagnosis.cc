@@ -63,6 +63,9 @@ ExplainState(ParticipantState state, const RunFacts& facts)
     case PARTICIPANT_DECLINED:
         text << "their PrivacyBudget is spent.";
         break;
+    case PARTICIPANT_EMPTY:
+        text << "they had nothing to learn from: are there devices in their cells?";
+        break;
     case PARTICIPANT_LEFT:
         text << "they left, or their connections broke.";
         break;

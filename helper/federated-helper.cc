@@ -6,7 +6,9 @@
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
+#include "ns3/device-registry.h"
 #include "ns3/double.h"
+#include "ns3/edge-training.h"
 #include "ns3/effective-snr-fusion.h"
 #include "ns3/enum.h"
 #include "ns3/federated-header.h"
@@ -30,6 +32,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -115,6 +118,13 @@ GetOnlyAddress(const Ptr<Node>& node, bool v6)
 {
     const std::vector<Address> addresses = federated::ListAddresses(node, v6);
     return addresses.size() == 1 ? addresses.front() : Address();
+}
+
+/** @return whether this process simulates a node; the others are those of other ranks. */
+bool
+IsLocal(const Ptr<Node>& node)
+{
+    return node->GetSystemId() == Simulator::GetSystemId();
 }
 
 /** @return whether a node can be reached at an address that not every node has. */
@@ -706,6 +716,64 @@ FederatedHelper::GetFragmentSize() const
     return static_cast<uint32_t>(size->Get());
 }
 
+void
+FederatedHelper::ShareTask(const Ptr<LearningTask>& task, uint32_t first, uint32_t cell)
+{
+    CheckOpen("ShareTask");
+    NS_ABORT_MSG_IF(!task, "FederatedHelper: ShareTask needs a task");
+    NS_ABORT_MSG_IF(cell >= FederatedStreams::CELLS,
+                    "FederatedHelper: cell " << cell << " is not below "
+                                             << FederatedStreams::CELLS);
+    m_task = task;
+    m_isShared = true;
+    m_first = first;
+    m_cell = cell + 1; // 0 is a federation alone
+    m_stream = FederatedStreams::FEDERATION + m_cell * FederatedStreams::CELL;
+    m_checked = false;
+}
+
+void
+FederatedHelper::SetEdge(uint32_t device, const FederatedHelper& cell, uint32_t rounds)
+{
+    NS_ABORT_MSG_IF(!m_center || !cell.m_center,
+                    "FederatedHelper: SetEdge comes before Install of both federations");
+    NS_ABORT_MSG_IF(device >= m_devices.size(),
+                    "FederatedHelper: there is no device " << device << " that could be an edge");
+    BooleanValue onRequest;
+    cell.m_center->GetAttribute("OnRequest", onRequest);
+    NS_ABORT_MSG_IF(!onRequest.Get(),
+                    "FederatedHelper: the center of the cell of edge "
+                        << device << " begins rounds by itself: set its attribute OnRequest");
+    NS_ABORT_MSG_IF(rounds == 0, "FederatedHelper: an edge needs at least a round of its cell");
+    const Ptr<Node> node = m_devices[device]->GetNode();
+    if (!node)
+    {
+        return; // another rank simulates it
+    }
+    NS_ABORT_MSG_IF(node != cell.m_center->GetNode(),
+                    "FederatedHelper: the center of the cell of edge "
+                        << device << " is on another node than the edge");
+    uint32_t samples = 0;
+    for (uint32_t i = 0; i < cell.CountDevices(); ++i)
+    {
+        samples += cell.GetSamples(i);
+    }
+    m_devices[device]->SetTraining(
+        std::make_unique<federated::EdgeTraining>(cell.m_center, m_task, rounds, samples));
+}
+
+bool
+FederatedHelper::HasCenter() const
+{
+    return m_center && m_center->GetNode();
+}
+
+uint32_t
+FederatedHelper::GetSamples(uint32_t device) const
+{
+    return m_task->GetSamples(m_first + device);
+}
+
 Ptr<LearningTask>
 FederatedHelper::GetTask() const
 {
@@ -798,7 +866,7 @@ FederatedHelper::Check(const Ptr<Node>& centerNode,
              << ", which is one of every node: devices on other nodes do not reach it.";
         error = text.str();
     }
-    else
+    else if (IsLocal(centerNode))
     {
         const std::string mistake = federated::FindAddressMistake(centerNode, centerAddress);
         error = mistake.empty() ? "" : "The center's address is wrong: " + mistake + ".";
@@ -927,9 +995,20 @@ FederatedHelper::CheckTask(std::string& error)
     m_task->SetAttribute("Pixels", EnumValue(profile->pixels));
     Apply(m_task, m_taskAttributes);
     m_task->SetData(m_data);
-    m_task->SetGroups(sizes);
-    m_task->AssignStreams(m_stream);
+    if (!m_isShared)
+    {
+        m_task->SetGroups(sizes);
+        m_task->AssignStreams(m_stream);
+    }
     m_checked = m_task->Prepare(error);
+    if (m_checked && m_first + CountDevices() > m_task->GetDevices())
+    {
+        error = "The data of the shared task is split among " +
+                std::to_string(m_task->GetDevices()) +
+                " devices, but this federation has those from " + std::to_string(m_first) +
+                " to " + std::to_string(m_first + CountDevices() - 1) + ".";
+        m_checked = false;
+    }
     return m_checked;
 }
 
@@ -1165,6 +1244,7 @@ FederatedHelper::MakeCenter(const Address& address) const
     center.Set("Local", AddressValue(address));
     center.Set("Protocol", TypeIdValue(GetProtocol()));
     center.Set("Task", PointerValue(m_task));
+    center.Set("Cell", UintegerValue(m_cell));
     center.Set("Quantizer", PointerValue(m_quantizer));
     center.Set("FusionRule", PointerValue(fusion.Create()));
     center.Set("ClusterSizePolicy", PointerValue(policy.Create()));
@@ -1218,9 +1298,14 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
     {
         m_center->SetModel(std::move(m_start.values), m_start.round);
     }
-    centerNode->AddApplication(m_center);
+    ApplicationContainer applications;
+    if (IsLocal(centerNode)) // else it only says here how it is set
+    {
+        centerNode->AddApplication(m_center);
+        applications.Add(m_center);
+    }
+    federated::DeviceRegistry::Enter(m_task);
     Simulator::ScheduleNow(&CheckPlaces);
-    ApplicationContainer applications(m_center);
 
     ObjectFactory factory = MakeDeviceFactory();
     factory.Set("Remote", AddressValue(centerAddress));
@@ -1233,6 +1318,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
     const bool v6 = Ipv6Address::IsMatchingType(m_address.ip);
     m_traces = Create<FederatedTraceWriter>();
     m_traces->Watch(m_center);
+    m_traces->SetShares(m_first, CountDevices());
     m_diagnosis = Create<FederatedDiagnosis>(m_center, CountDevices(), centerAddress);
     for (uint32_t m = 0; m < m_groups.size(); ++m)
     {
@@ -1243,9 +1329,16 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
             const Ptr<Node> node = m_groups[m].nodes.Get(i);
             const auto id = static_cast<uint32_t>(m_devices.size());
             factory.Set("DeviceId", UintegerValue(id));
+            factory.Set("Share", UintegerValue(m_first + id));
             const auto device = factory.Create<FederatedDevice>();
             device->SetAttribute("DeviceKey", StringValue(m_center->GetDeviceKey(id)));
             Apply(device, m_deviceAttributes);
+            m_traces->Watch(device);
+            m_devices.push_back(device);
+            if (!IsLocal(node))
+            {
+                continue;
+            }
             device->SetStartTime(GetJoinSpacing() * static_cast<int64_t>(id));
             node->AddApplication(device);
             const Address only = GetOnlyAddress(node, v6);
@@ -1253,17 +1346,16 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
             {
                 m_center->BindDevice(id, only);
             }
-            m_traces->Watch(device);
-            m_devices.push_back(device);
             applications.Add(device);
         }
     }
     TellCenter();
     std::vector<uint32_t> places;
-    for (const auto& device : m_devices)
-    {
-        places.push_back(device->GetNode()->GetId());
-    }
+    const NodeContainer nodes = GetNodes();
+    std::transform(nodes.Begin(),
+                   nodes.End(),
+                   std::back_inserter(places),
+                   [](const Ptr<Node>& node) { return node->GetId(); });
     m_traces->SetDistanceCallback(MakeBoundCallback(&GetDistance, m_reference->GetId(), places));
     ApplyStreams();
     if (IsEnrolled())
@@ -1305,7 +1397,7 @@ FederatedHelper::Enroll()
                              InetSocketAddress(Ipv4Address::ConvertFrom(only), m_groupPort),
                              m,
                              m_devices[id]->DrawTrainingTime(),
-                             m_task->GetSamples(id));
+                             GetSamples(id));
             ++id;
         }
     }
@@ -1324,7 +1416,10 @@ FederatedHelper::AssignStreams(int64_t stream)
     m_checked = false;
     if (m_center)
     {
-        m_task->AssignStreams(stream);
+        if (!m_isShared)
+        {
+            m_task->AssignStreams(stream);
+        }
         ApplyStreams();
         if (IsEnrolled())
         {
@@ -1375,7 +1470,7 @@ FederatedHelper::MakeRunRecord()
         {
             const auto id = static_cast<uint32_t>(record.devices.size());
             record.devices.push_back(
-                {m, group.bits, m_task->GetSamples(id), GetPlace(group.nodes.Get(i))});
+                {m, group.bits, GetSamples(id), GetPlace(group.nodes.Get(i))});
         }
     }
     record.facts = {
@@ -1539,6 +1634,10 @@ FederatedHelper::FindObstacle() const
     for (std::size_t i = 0; i < m_devices.size() && m_groupPort == 0; ++i)
     {
         const Ptr<Node> node = m_devices[i]->GetNode();
+        if (!node)
+        {
+            continue; // another rank simulates it
+        }
         std::string obstacle = federated::FindRouteMistake(node, m_address.ip);
         if (!obstacle.empty())
         {

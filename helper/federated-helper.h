@@ -310,6 +310,29 @@ class FederatedHelper
     Ptr<FusionCenter> GetCenter() const;
 
     /**
+     * Learn what other federations learn too, as the cells of a hierarchy do; before Install(). The
+     * data is split among the devices of all of them. What is set on one of them about the task
+     * (data, profile, attributes) holds for all: set the same on each.
+     * @param task The task. Its groups are set, and its stream.
+     * @param first Number of the first device of this federation in the split.
+     * @param cell Number of this federation among those that share the task, from 0 on. It draws
+     * other devices and other link noise than the others, and has random streams of its own.
+     */
+    void ShareTask(const Ptr<LearningTask>& task, uint32_t first, uint32_t cell);
+
+    /**
+     * Let a device learn by rounds of a cell instead of on samples of its own: it is an edge. After
+     * Install() of both; the attribute OnRequest of the center of the cell is set.
+     * @param device The device. Nothing is done if another process simulates it.
+     * @param cell The federation of the cell, whose center is on the node of the device.
+     * @param rounds Rounds of the cell in a round of this federation.
+     */
+    void SetEdge(uint32_t device, const FederatedHelper& cell, uint32_t rounds);
+
+    /** @return whether the center is simulated by this process; after Install(). */
+    bool HasCenter() const;
+
+    /**
      * Fix the random streams in use, before or after Install(). By default the helper uses fixed
      * numbers.
      * @param stream First stream number.
@@ -521,6 +544,9 @@ class FederatedHelper
     /** @return the number of devices. */
     uint32_t CountDevices() const;
 
+    /** @return how many training samples a device has. */
+    uint32_t GetSamples(uint32_t device) const;
+
     /** @return the attributes of a center that sends to the group. */
     Attributes GetGroupAttributes() const;
 
@@ -635,6 +661,9 @@ class FederatedHelper
     double m_halfWidth = 0;           //!< Of the interval; 0: that of the profile.
     double m_clipBound = 0;           //!< C; 0: that of the profile.
     Ptr<Quantizer> m_customQuantizer; //!< Instead of that of the algorithm; may be null.
+    bool m_isShared = false;          //!< Whether other federations learn the same task.
+    uint32_t m_first = 0;             //!< Number of the first device in its split.
+    uint32_t m_cell = 0;              //!< Attribute Cell of the center.
     SavedModel m_start;               //!< The model to begin with; without values: a random one.
     bool m_save = false;              //!< Whether the last model is written.
     std::vector<Group> m_groups;      //!< The devices.

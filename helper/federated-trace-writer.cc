@@ -407,13 +407,25 @@ FederatedTraceWriter::HandlePrivacySpent(uint32_t device, const PrivacyLedger& l
 }
 
 void
+FederatedTraceWriter::SetShares(uint32_t first, uint32_t devices)
+{
+    m_firstShare = first;
+    m_shares = devices;
+}
+
+void
 FederatedTraceWriter::UpdateLedgers()
 {
     // A device may have had another life, in an application that nobody watches.
     federated::DeviceRegistry::Visit(
         m_task,
-        [this](uint32_t device, const federated::DeviceAccount& account)
+        [this](uint32_t share, const federated::DeviceAccount& account)
         {
+            if (share < m_firstShare || share - m_firstShare >= m_shares)
+            {
+                return; // of another cell
+            }
+            const uint32_t device = share - m_firstShare;
             const PrivacyLedger& ledger = account.accountant.GetLedger();
             const auto known = m_ledgers.find(device);
             if (ledger.GetAnswers() > (known == m_ledgers.end() ? 0 : known->second.GetAnswers()))

@@ -79,6 +79,14 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
      */
     void SetAwakeCallback(const Callback<double>& awake);
 
+    /**
+     * Say which parts of the data are those of the devices: their ledgers are kept for these. By
+     * default all parts of the task.
+     * @param first The part of device 0; those of the others follow.
+     * @param devices How many.
+     */
+    void SetShares(uint32_t first, uint32_t devices);
+
     /** @param distance Gives the distances; without it they are unknown. */
     void SetDistanceCallback(const DistanceCallback& distance);
 
@@ -272,6 +280,8 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     std::optional<FederatedRunRecord> m_run; //!< Describes the run, if it was described.
 
     // State
+    uint32_t m_firstShare = 0;                                   //!< Of device 0.
+    uint32_t m_shares = std::numeric_limits<uint32_t>::max();    //!< Those that count.
     double m_awakeBefore = 0; //!< Mean time awake at the end of the last round.
     Time m_endBefore;         //!< The end of the last round.
     std::string m_prefix;     //!< Start of the paths; empty: none.

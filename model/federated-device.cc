@@ -40,6 +40,13 @@ NS_OBJECT_ENSURE_REGISTERED(FederatedDevice);
 
 using namespace federated;
 
+namespace
+{
+
+constexpr uint32_t NO_SHARE = std::numeric_limits<uint32_t>::max(); // of its own number
+
+} // namespace
+
 struct FederatedDevice::Encoding
 {
     Ptr<Quantizer> quantizer;         // lives as long as a worker uses it
@@ -58,10 +65,17 @@ FederatedDevice::GetTypeId()
             .AddConstructor<FederatedDevice>()
             .AddAttribute(
                 "DeviceId",
-                "Identifier of the device, from 0 on; also its index in the partition of the data.",
+                "Identifier of the device in its federation, from 0 on.",
                 UintegerValue(0),
                 MakeUintegerAccessor(&FederatedDevice::m_id),
                 MakeUintegerChecker<uint32_t>(0, FederatedHeader::ALL_DEVICES - 1))
+            .AddAttribute("Share",
+                          "Number of the part of the data of the Task that is the device's own; "
+                          "4294967295: DeviceId. The privacy ledger is kept for it: applications "
+                          "that are one device, in cells that share a Task, have the same.",
+                          UintegerValue(NO_SHARE),
+                          MakeUintegerAccessor(&FederatedDevice::m_share),
+                          MakeUintegerChecker<uint32_t>())
             .AddAttribute("Group",
                           "Group of devices that share a resolution, from 0 on.",
                           UintegerValue(0),
@@ -422,7 +436,7 @@ FederatedDevice::GetExpense(const UpdateSettings& settings) const
     const std::size_t dimension = m_task->GetDimension();
     return {ns3::GetPrivacyClaim(settings, dimension),
             GetEncodedSize(settings, dimension),
-            drawn / m_task->GetSamples(m_id)};
+            m_isTrainingLocal ? drawn / m_task->GetSamples(GetShare()) : 1};
 }
 
 PrivacyLimit
@@ -435,6 +449,12 @@ bool
 FederatedDevice::CheckPrivacyBudget(std::string& error) const
 {
     return PrivacyAccountant::CheckLimit(GetPrivacyClaim(), m_bits, GetLimit(), error);
+}
+
+uint32_t
+FederatedDevice::GetShare() const
+{
+    return m_share == NO_SHARE ? m_id : m_share;
 }
 
 Time
@@ -509,15 +529,15 @@ FederatedDevice::StartApplication()
     CheckDeviceKey();
     if (m_isTrainingLocal)
     {
-        m_training = std::make_unique<LocalTraining>(m_task);
+        m_training = std::make_unique<LocalTraining>(m_task, GetShare());
     }
-    m_account = DeviceRegistry::Find(m_task, m_id);
+    m_account = DeviceRegistry::Find(m_task, GetShare());
     m_account->accountant.SetDelta(m_delta);
     CenterLink::Settings settings;
     settings.device = m_id;
     settings.group = m_group;
     settings.bits = m_bits;
-    settings.samples = m_task->GetSamples(m_id);
+    settings.samples = m_training->GetSamples();
     settings.node = GetNode();
     settings.center = SocketAddress(m_remote);
     settings.local = SocketAddress(m_local);
@@ -749,7 +769,7 @@ FederatedDevice::Train()
     auto update = std::make_shared<LocalUpdate>();
     update->training = {m_steps, m_batchSize, schedule.At(terms.round - 1.0)};
     update->settings = GetSettings(terms.bits, terms.round);
-    update->device = m_id;
+    update->device = GetShare();
     update->serial = m_account->TakeSerial(terms.round);
     update->federation = m_account->federation;
     UpdateSettings plain = update->settings;
@@ -757,8 +777,11 @@ FederatedDevice::Train()
     m_encoding = std::make_unique<Encoding>(
         Encoding{m_quantizer, m_interval, GetExpense(update->settings), GetExpense(plain)});
     m_session->StartTraining(update, m_previous);
-    m_training->Begin(update, terms.trainingTime, [this]() { FinishTraining(); });
-    m_trainingStartedTrace({terms.round, m_id, m_steps * m_batchSize, terms.trainingTime});
+    m_training->Begin(update,
+                      {terms.round, terms.trainingTime, terms.deadline - terms.slotLength},
+                      [this]() { FinishTraining(); });
+    const uint32_t samples = m_isTrainingLocal ? m_steps * m_batchSize : 0;
+    m_trainingStartedTrace({terms.round, m_id, samples, terms.trainingTime});
 }
 
 void
@@ -781,8 +804,12 @@ FederatedDevice::FinishTraining()
     if (!update.valid || start >= terms.deadline)
     {
         NS_LOG_INFO("Device " << m_id << " sends no update in round " << terms.round << ": "
-                              << (update.valid ? "no time is left" : "it is not finite"));
-        Report(update.valid ? OUTCOME_NO_TIME : OUTCOME_NOT_FINITE);
+                              << (update.valid     ? "no time is left"
+                                  : update.isEmpty ? "nothing was learned"
+                                                   : "it is not finite"));
+        Report(update.valid     ? OUTCOME_NO_TIME
+               : update.isEmpty ? OUTCOME_NOTHING_LEARNED
+                                : OUTCOME_NOT_FINITE);
         return;
     }
     m_session->StartWaiting(m_link->GetRoom(m_fragmentSize), start);

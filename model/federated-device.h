@@ -200,11 +200,15 @@ class FederatedDevice : public Application
      */
     uint64_t GetDropped(DropReason reason) const;
 
+    /** @return the number of the part of the data that is its own, in the split of the Task. */
+    uint32_t GetShare() const;
+
     /** @return how long training takes in one round, drawn anew; at most Time::Max() / 4. */
     Time DrawTrainingTime();
 
     /**
-     * Replace the training, before the device starts. By default it trains on its own samples.
+     * Replace the training, before the device starts. By default it trains on its own samples. A
+     * device that does not, such as an edge, has no Steps and BatchSize.
      * @param training Does the training.
      */
     void SetTraining(std::unique_ptr<federated::DeviceTraining> training);
@@ -347,6 +351,7 @@ class FederatedDevice : public Application
 
     // Attributes
     uint32_t m_id;                 //!< Device identifier.
+    uint32_t m_share;              //!< Which part of the data is its own; NO_SHARE: that of m_id.
     uint32_t m_group;              //!< Group of devices with the same resolution.
     uint32_t m_bits;               //!< Resolution that it asks for, b.
     Address m_remote;              //!< The center.

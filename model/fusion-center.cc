@@ -9,6 +9,7 @@
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/federated-port.h"
+#include "ns3/federated-random.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/left-out.h"
 #include "ns3/log.h"
@@ -81,6 +82,13 @@ FusionCenter::GetTypeId()
                           "EncryptionKey, so that their keys differ.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&FusionCenter::m_federation),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("Cell",
+                          "Number of the center among those that share a Task, as the edges of a "
+                          "hierarchy do, so that they draw different devices and link noise; 0 for "
+                          "one alone.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&FusionCenter::m_cell),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute("Task",
                           "What is learned; one object for the center and all devices.",
@@ -196,6 +204,12 @@ FusionCenter::GetTypeId()
                           UintegerValue(20),
                           MakeUintegerAccessor(&FusionCenter::m_rounds),
                           MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("OnRequest",
+                          "Whether rounds begin only when RunRounds asks for them, as on an edge; "
+                          "Rounds is not used then.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FusionCenter::m_onRequest),
+                          MakeBooleanChecker())
             .AddAttribute("Deadline",
                           "Time from the start of a round at which it ends at the latest.",
                           TimeValue(Seconds(10)),
@@ -616,7 +630,8 @@ FusionCenter::StartApplication()
     NS_LOG_FUNCTION(this);
     CheckAttributes();
     m_running = true;
-    m_round = m_before; // a center that starts anew begins anew
+    m_hasGathered = false;
+    m_round = m_onRequest ? m_round : m_before; // a center that starts anew begins anew
     *m_meter = UplinkMeter();
     SetUpParts();
     for (uint32_t device : m_roster->Admit())
@@ -625,7 +640,98 @@ FusionCenter::StartApplication()
     }
     const bool isComplete = m_roster->GetJoined() > 0 && m_roster->GetJoined() == m_expected;
     m_joinEvent =
-        Simulator::Schedule(isComplete ? Time(0) : m_joinTimeout, &FusionCenter::StartRound, this);
+        Simulator::Schedule(isComplete ? Time(0) : m_joinTimeout, &FusionCenter::EndJoining, this);
+}
+
+void
+FusionCenter::EndJoining()
+{
+    m_hasGathered = true;
+    RepeatPlans();
+    Continue();
+}
+
+bool
+FusionCenter::RunRounds(RoundsRequest request)
+{
+    NS_ABORT_MSG_IF(!m_onRequest, "FusionCenter: RunRounds needs OnRequest");
+    NS_ABORT_MSG_IF(request.model.size() != m_task->GetDimension(),
+                    "FusionCenter: RunRounds got a model of "
+                        << request.model.size() << " coordinates, the task has "
+                        << m_task->GetDimension());
+    if (!m_running)
+    {
+        return false;
+    }
+    CancelRounds();
+    m_request = std::make_unique<RoundsRequest>(std::move(request));
+    m_hasRequestBegun = false;
+    m_outcome = RoundsOutcome();
+    if (m_hasGathered && !m_isInRound) // else they begin after that
+    {
+        m_roundEvent = Simulator::ScheduleNow(&FusionCenter::Continue, this);
+    }
+    return true;
+}
+
+void
+FusionCenter::CancelRounds()
+{
+    m_request.reset();
+    if (m_running && m_onRequest)
+    {
+        RemoveEvent(m_roundEvent);
+        if (m_isInRound)
+        {
+            m_roundEvent = Simulator::ScheduleNow(&FusionCenter::EndRound, this);
+        }
+    }
+}
+
+bool
+FusionCenter::HasNextRound() const
+{
+    if (!m_onRequest)
+    {
+        return m_round - m_before < m_rounds && !m_record.HasReachedTarget();
+    }
+    return m_request && m_outcome.rounds < m_request->rounds && GetJoined() > 0 &&
+           m_request->latest - Simulator::Now() > m_wakeTime + m_guard;
+}
+
+void
+FusionCenter::Continue()
+{
+    if (HasNextRound())
+    {
+        StartRound();
+    }
+    else if (m_onRequest)
+    {
+        AnswerRequest();
+    }
+}
+
+void
+FusionCenter::AnswerRequest()
+{
+    const auto request = std::move(m_request);
+    if (request)
+    {
+        request->done(m_outcome); // who asked may ask again
+    }
+}
+
+uint64_t
+FusionCenter::GetSeed() const
+{
+    if (m_cell == 0)
+    {
+        return m_task->GetSeed();
+    }
+    FederatedRandom random(m_task->GetSeed(), FederatedRandom::CELL, m_cell);
+    const uint64_t high = random();
+    return high << 32 | random();
 }
 
 void
@@ -643,6 +749,8 @@ void
 FusionCenter::Halt()
 {
     m_running = false;
+    m_isInRound = false;
+    m_request.reset();
     RemoveEvent(m_joinEvent);
     RemoveEvent(m_roundEvent);
     RemoveEvent(m_exchangeEvent);
@@ -684,12 +792,12 @@ void
 FusionCenter::HandleJoined(uint32_t device)
 {
     m_memberTrace(device, true);
-    if (!HasBegun() && GetJoined() == m_expected)
+    if (!m_hasGathered && GetJoined() == m_expected)
     {
         RemoveEvent(m_joinEvent);
-        m_joinEvent = Simulator::ScheduleNow(&FusionCenter::StartRound, this);
+        m_joinEvent = Simulator::ScheduleNow(&FusionCenter::EndJoining, this);
     }
-    else if (HasBegun() && m_record.joined == 0)
+    else if (m_isInRound && m_record.joined == 0)
     {
         EndEmptyRound();
     }
@@ -701,7 +809,7 @@ FusionCenter::EndEmptyRound()
     // Devices that join one after the other take part in the same next round.
     const bool isComplete = m_expected > 0 && GetJoined() >= m_expected;
     const Time wait = isComplete ? Time(0) : m_controlTimeout;
-    if (!m_roundEvent.IsExpired() && Simulator::GetDelayLeft(m_roundEvent) > wait)
+    if (Simulator::GetDelayLeft(m_roundEvent) > wait)
     {
         RemoveEvent(m_roundEvent);
         m_roundEvent = Simulator::Schedule(wait, &FusionCenter::EndRound, this);
@@ -728,7 +836,7 @@ FusionCenter::PlanNextRound()
     rules.dimension = GetEncodedSize();
     rules.groupBits = m_bits;
     rules.participants = m_participants;
-    rules.deadline = m_deadline - m_wakeTime;
+    rules.deadline = m_longest - m_wakeTime;
     rules.modelForEach = m_downlink == UNICAST;
     rules.modelTime = m_exchange->GetModelSender().GetModelTime();
     rules.grantSpacing = m_grantSpacing;
@@ -741,7 +849,7 @@ FusionCenter::PlanNextRound()
     rules.uplinkRate = m_uplinkRate;
     rules.room = m_endpoint->GetRoom(m_fragmentSize);
     rules.overhead = m_endpoint->GetOverhead();
-    rules.seed = m_task->GetSeed();
+    rules.seed = GetSeed();
     rules.silentRounds = m_silentRounds;
     rules.silentPause = m_silentPause;
     rules.quantizer = PeekPointer(m_quantizer);
@@ -790,6 +898,13 @@ FusionCenter::GetPlanEnd(const std::vector<PlannedSlot>& slots) const
 void
 FusionCenter::RepeatPlans()
 {
+    if (m_round != m_before)
+    {
+        return; // it has rounds of its own behind it
+    }
+    m_record = RoundRecord();
+    m_record.start = Simulator::Now();
+    m_longest = m_deadline;
     for (m_round = 1; m_round <= m_before; ++m_round)
     {
         m_roster->SetAsked(PlanNextRound().selected, m_round);
@@ -802,14 +917,23 @@ FusionCenter::StartRound()
 {
     m_record = RoundRecord();
     m_record.start = Simulator::Now();
-    if (!HasBegun())
+    m_isInRound = true;
+    m_longest = m_deadline;
+    m_record.planned = m_rounds;
+    if (m_request)
     {
-        RepeatPlans();
+        if (!m_hasRequestBegun)
+        {
+            m_hasRequestBegun = true;
+            m_model = std::move(m_request->model);
+            m_round = std::max(m_round, m_request->before);
+        }
+        m_longest = std::min(m_deadline, m_request->latest - m_record.start);
+        m_record.planned = m_round + m_request->rounds - m_outcome.rounds;
     }
     ++m_round;
     m_record.round = m_round;
     m_record.before = m_before;
-    m_record.planned = m_rounds;
     m_record.target = m_target;
     m_record.joined = GetJoined();
     if (m_probe)
@@ -827,7 +951,7 @@ FusionCenter::StartRound()
     m_roster->SetAsked(plan.selected, m_round);
     m_planEnd = GetPlanEnd(plan.slots);
     m_roundStartTrace(m_round, plan.selected);
-    m_roundEvent = Simulator::Schedule(m_deadline, &FusionCenter::EndRound, this);
+    m_roundEvent = Simulator::Schedule(m_longest, &FusionCenter::EndRound, this);
     if (m_wakeTime.IsZero() || plan.selected.empty())
     {
         StartExchange();
@@ -851,7 +975,7 @@ FusionCenter::StartExchange()
     rules.grants.retries = m_controlRetries;
     rules.grants.repeats = !m_endpoint->IsTcp();
     rules.grantSpacing = m_grantSpacing;
-    rules.deadline = m_record.start + std::max(m_deadline - m_guard, Time(0));
+    rules.deadline = m_record.start + std::max(m_longest - m_guard, Time(0));
     m_exchange->Start(*m_plan, m_model, rules);
     for (uint32_t device : m_plan->selected)
     {
@@ -875,7 +999,7 @@ FusionCenter::HandleAnswered(uint32_t unanswered)
             return;
         }
         const double seconds = m_patience * (now - m_record.start).GetSeconds();
-        const Time wait = Seconds(std::min(seconds, m_deadline.GetSeconds()));
+        const Time wait = Seconds(std::min(seconds, m_longest.GetSeconds()));
         end = std::max({now, m_planEnd, m_record.start + wait});
     }
     if (m_roundEvent.IsExpired() || Simulator::GetDelayLeft(m_roundEvent) >= end - now)
@@ -888,6 +1012,7 @@ FusionCenter::HandleAnswered(uint32_t unanswered)
 void
 FusionCenter::EndRound()
 {
+    m_isInRound = false;
     RemoveEvent(m_exchangeEvent);
     m_exchange->Finish();
     m_record.end = Simulator::Now();
@@ -903,15 +1028,24 @@ FusionCenter::EndRound()
     Evaluate();
     NS_LOG_INFO("Round " << m_round << " ends with " << m_record.received << " updates"
                          << (m_record.skipped ? ", skipped" : ""));
-    m_roundEndTrace(m_record);
-    const uint32_t rounds = m_round - m_before;
-    if (rounds < m_rounds && !m_record.HasReachedTarget())
+    if (m_request && m_hasRequestBegun) // else the round belongs to one that was canceled
     {
-        m_roundEvent = Simulator::ScheduleNow(&FusionCenter::StartRound, this);
+        ++m_outcome.rounds;
+        m_outcome.fused += m_record.skipped ? 0 : 1;
+        m_outcome.error += m_record.skipped ? 0 : m_record.fusedError;
+    }
+    m_roundEndTrace(m_record);
+    if (!m_running)
+    {
+        return; // a trace sink has stopped the center
+    }
+    if (m_onRequest || HasNextRound())
+    {
+        m_roundEvent = Simulator::ScheduleNow(&FusionCenter::Continue, this);
     }
     else
     {
-        m_finishedTrace(rounds);
+        m_finishedTrace(m_round - m_before);
     }
 }
 
@@ -926,7 +1060,7 @@ FusionCenter::Fuse()
     rules.lossPolicy = m_lossPolicy;
     rules.groups = m_bits.size();
     rules.minUpdates = m_minUpdates;
-    rules.seed = m_task->GetSeed();
+    rules.seed = GetSeed();
     if (m_rotation)
     {
         rules.rotation = PublicRotation(m_task->GetRotationSeed(), m_round);
@@ -951,7 +1085,8 @@ FusionCenter::Fuse()
 void
 FusionCenter::Evaluate()
 {
-    const bool isLast = m_round - m_before >= m_rounds;
+    const bool isLast = m_onRequest ? m_request && m_outcome.rounds + 1 >= m_request->rounds
+                                    : m_round - m_before >= m_rounds;
     if (m_evaluationInterval > 0 && (m_round % m_evaluationInterval == 0 || isLast))
     {
         const std::size_t all = std::numeric_limits<std::size_t>::max();

@@ -25,6 +25,7 @@
 #include "ns3/update-fusion.h"
 #include "ns3/update-limits.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,7 +66,7 @@ struct RoundPlan;
                                                            +--------------------------------+
                                                            | after the last round
                                                            v
-                                                       FINISHED
+                                          FINISHED; with OnRequest: until RunRounds() asks for more
    @endverbatim
  *
  * The application keeps the order of a round; its parts do the work: MessageEndpoint (sockets),
@@ -85,6 +86,26 @@ class FusionCenter : public Application
     };
 
     using UpdateRecord = ns3::UpdateRecord; //!< The received part of an update.
+
+    /** What rounds on request have come to. */
+    struct RoundsOutcome
+    {
+        uint32_t rounds = 0; //!< Rounds that ended.
+        uint32_t fused = 0;  //!< Those that changed the model.
+        double error = 0;    //!< Expected squared error of a coordinate of the model, by
+                             //!< quantization and links, summed over them.
+    };
+
+    /** Rounds that are asked for (OnRequest). */
+    struct RoundsRequest
+    {
+        std::vector<float> model; //!< w to begin with, d coordinates.
+        uint32_t before = 0;      //!< Number of the round before the first, if that has not begun.
+        uint32_t rounds = 1;      //!< How many, at the most.
+        Time latest;              //!< When the last one ends at the latest.
+        /** Called once, in a later event, unless CancelRounds() is called or the center stops. */
+        std::function<void(const RoundsOutcome&)> done;
+    };
 
     /**
      * TracedCallback signature of RoundStart.
@@ -177,6 +198,18 @@ class FusionCenter : public Application
      */
     void SetModel(std::vector<float> model, uint32_t before = 0);
 
+    /**
+     * Run rounds from a given model, and then pause (OnRequest). They begin when the devices have
+     * joined, and end early if no device is left or no time. A request takes the place of an
+     * earlier one.
+     * @param request The rounds.
+     * @return whether the center is running; if not, nothing happens.
+     */
+    [[nodiscard]] bool RunRounds(RoundsRequest request);
+
+    /** Cancel what RunRounds() asked for: the round that has begun ends at once. */
+    void CancelRounds();
+
     /** @return whether the center begins with a given model: what devices spent for it is unknown.
      */
     bool IsContinued() const
@@ -250,11 +283,20 @@ class FusionCenter : public Application
     /** A device has joined in a round that began without any: the next one begins soon. */
     void EndEmptyRound();
 
-    /** @return whether a round has begun since the center started. */
-    bool HasBegun() const
-    {
-        return m_round > m_before;
-    }
+    /** The devices have joined, or the wait for them is over. */
+    void EndJoining();
+
+    /** Begin the next round, if there is one. */
+    void Continue();
+
+    /** @return whether another round is to begin. */
+    bool HasNextRound() const;
+
+    /** Tell who asked for rounds that they are over. */
+    void AnswerRequest();
+
+    /** @return the seed of the center's own draws. */
+    uint64_t GetSeed() const;
 
     /** Bring policies to where they would be after the rounds of the run that is continued. */
     void RepeatPlans();
@@ -302,6 +344,7 @@ class FusionCenter : public Application
     uint32_t m_fragmentSize;            //!< Bytes of a message with our header.
     std::string m_encryptionKey;        //!< Key of the federation; empty: none.
     uint32_t m_federation;              //!< Its number among those with the same key.
+    uint32_t m_cell;                    //!< Its number among those that share the task.
     Ptr<LearningTask> m_task;           //!< What is learned.
     Ptr<Quantizer> m_quantizer;         //!< Quantizer of the devices.
     Ptr<IntervalRule> m_interval;       //!< Interval rule of the devices; may be null.
@@ -321,6 +364,7 @@ class FusionCenter : public Application
     std::string m_groupBits;            //!< Resolution of each group.
     uint32_t m_participants;            //!< N.
     uint32_t m_rounds;                  //!< T.
+    bool m_onRequest;                   //!< Whether rounds begin only if they are asked for.
     Time m_deadline;                    //!< Longest round.
     uint32_t m_minUpdates;              //!< Fewest updates that are fused.
     DownlinkMode m_downlink;            //!< How the model is sent.
@@ -355,6 +399,12 @@ class FusionCenter : public Application
 
     // State
     bool m_running = false;                                  //!< Between start and stop.
+    bool m_hasGathered = false;                              //!< Whether it has waited for devices.
+    bool m_isInRound = false;                                //!< Whether a round has begun.
+    std::unique_ptr<RoundsRequest> m_request;                //!< Rounds asked for; may be null.
+    bool m_hasRequestBegun = false;                          //!< Whether one of them has begun.
+    RoundsOutcome m_outcome;                                 //!< What they have come to so far.
+    Time m_longest;                                          //!< Limit of the current round.
     std::vector<unsigned> m_bits;                            //!< Resolution of each group.
     std::vector<float> m_firstModel;                         //!< w to begin with; empty: random.
     uint32_t m_before = 0;                                   //!< Rounds that it has behind it.

@@ -156,6 +156,7 @@ TEST(FederatedDiagnosis, ExplainsRoundsThatWereSkipped)
         {PARTICIPANT_SILENT, "is the Deadline of +4s shorter than TimePerSample", true},
         {PARTICIPANT_NOT_FINITE, "is LearningRate too large", true},
         {PARTICIPANT_DECLINED, "PrivacyBudget is spent", true},
+        {PARTICIPANT_EMPTY, "are there devices in their cells", true},
         {PARTICIPANT_LEFT, "they left", true},
         {PARTICIPANT_UNREACHABLE, "are they in range, and is there a route from the center", false},
         {PARTICIPANT_NO_MODEL, "is DownlinkRate above what the link carries", false},

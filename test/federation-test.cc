@@ -204,12 +204,14 @@ class PreparedTraining : public federated::DeviceTraining
         m_event.Cancel();
     }
 
-    void Begin(std::shared_ptr<LocalUpdate> update, const Time& duration, Done done) override
+    void Begin(std::shared_ptr<LocalUpdate> update,
+               const federated::TrainingTerms& terms,
+               Done done) override
     {
         ++m_log.begun;
-        m_log.duration = duration;
+        m_log.duration = terms.duration;
         m_log.model = update->model;
-        m_event = ScheduleCall(duration,
+        m_event = ScheduleCall(terms.duration,
                                [this, update, done]()
                                {
                                    ++m_log.done;
@@ -222,6 +224,11 @@ class PreparedTraining : public federated::DeviceTraining
     {
         ++m_log.canceled;
         m_event.Cancel();
+    }
+
+    uint32_t GetSamples() const override
+    {
+        return 0; // not known
     }
 
   private:

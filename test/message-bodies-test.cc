@@ -111,7 +111,7 @@ TEST(MessageBodies, ADoneHasAKnownOutcome)
     for (unsigned outcome = 0; outcome < 256; ++outcome)
     {
         DoneBody{static_cast<uint8_t>(outcome)}.Write(bytes);
-        EXPECT_EQ(DoneBody::Read(bytes, DoneBody::SIZE, body), outcome <= OUTCOME_BUDGET_SPENT);
+        EXPECT_EQ(DoneBody::Read(bytes, DoneBody::SIZE, body), outcome <= OUTCOME_NOTHING_LEARNED);
     }
 }
 

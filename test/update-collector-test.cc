@@ -247,6 +247,7 @@ TEST(UpdateCollector, SettlesTheStateOfEachParticipantAtTheEnd)
         {"hn", OUTCOME_NO_TIME, PARTICIPANT_NO_TIME},
         {"hn", OUTCOME_BUDGET_SPENT, PARTICIPANT_DECLINED},
         {"ghn", OUTCOME_BUDGET_SPENT, PARTICIPANT_DECLINED},
+        {"ghn", OUTCOME_NOTHING_LEARNED, PARTICIPANT_EMPTY},
         {"hd", OUTCOME_SENT, PARTICIPANT_LOST},
         {"hdl", OUTCOME_SENT, PARTICIPANT_LOST},
         {"h2", 0, PARTICIPANT_PARTIAL},
@@ -463,7 +464,7 @@ TEST(UpdateCollector, DropsADoneThatIsMalformedOrRepeated)
         header.Seal(body, size);
         ExpectDropped(collection.collector.TakeDone(0, header, body, Seconds(1)), DROP_MALFORMED);
     }
-    ExpectDropped(collection.SendDone(0, OUTCOME_BUDGET_SPENT + 1), DROP_MALFORMED);
+    ExpectDropped(collection.SendDone(0, OUTCOME_NOTHING_LEARNED + 1), DROP_MALFORMED);
     EXPECT_EQ(collection.GetUnanswered(), 1U);
     EXPECT_EQ(collection.SendDone(0, OUTCOME_NO_TIME), std::nullopt);
     ExpectDropped(collection.SendDone(0, OUTCOME_BUDGET_SPENT), DROP_DUPLICATE);

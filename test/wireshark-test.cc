@@ -240,7 +240,7 @@ TEST_F(Wireshark, ShowsWhyARoundEndedForADevice)
 {
     std::string text;
     std::vector<Bytes> messages;
-    for (uint8_t outcome = OUTCOME_SENT; outcome <= OUTCOME_BUDGET_SPENT; ++outcome)
+    for (uint8_t outcome = OUTCOME_SENT; outcome <= OUTCOME_NOTHING_LEARNED; ++outcome)
     {
         messages.push_back(MakeMessage(FederatedHeader::DONE, MakeBody(DoneBody{outcome}), text));
     }
@@ -255,7 +255,7 @@ TEST_F(Wireshark, ShowsWhyARoundEndedForADevice)
     const std::string lines = Read("shown");
     std::size_t last = 0;
     for (const char* outcome :
-         {"sent", "model incomplete", "not finite", "no time", "budget spent"})
+         {"sent", "model incomplete", "not finite", "no time", "budget spent", "nothing learned"})
     {
         const std::size_t found = lines.find(outcome, last);
         ASSERT_NE(found, std::string::npos) << outcome << " in\n" << lines;

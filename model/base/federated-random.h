@@ -47,6 +47,7 @@ class FederatedRandom
         INTERLEAVING,
         FADING,
         SHADOWING,
+        CELL,
     };
 
     using result_type = uint32_t; //!< As the standard library names it.

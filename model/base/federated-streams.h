@@ -25,6 +25,7 @@ namespace ns3
    1,000,000,000          a federation (FEDERATION): its task            1
       + 1                   its center                                   CENTER, set aside
       + 1 + CENTER          its devices                                  DEVICE each
+      + CELL * (1 + n)      the federation of cell n, likewise
    1,500,000,000
           + 1,000,000 c   listeners of wifi cell c (LISTENERS)           LISTENER each
    1,900,000,000
@@ -51,6 +52,9 @@ struct FederatedStreams
     static constexpr int64_t CENTER = 8;                 //!< Streams of a center, so that those of
                                                          //!< devices do not depend on its policy.
     static constexpr int64_t DEVICE = 2;                 //!< Streams of a device.
+    static constexpr int64_t CELL = 1'000'000;           //!< From a federation to that of cell 0,
+                                                         //!< and from one cell to the next.
+    static constexpr int64_t CELLS = 498;                //!< Cells of a hierarchy.
     static constexpr int64_t LISTENERS = 1'500'000'000;  //!< Listeners of wifi cell 0.
     static constexpr int64_t NEXT_LISTENERS = 1'000'000; //!< From there to those of the next cell.
     static constexpr int64_t LISTENER = 100;             //!< Streams of a listener.

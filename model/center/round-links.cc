@@ -127,6 +127,7 @@ FuseRound(const UpdateCollector& collector,
     }
     record.skipped = fused.skipped;
     record.untouchedFraction = fused.untouchedFraction;
+    record.fusedError = fused.error;
     return fused;
 }
 

@@ -26,6 +26,8 @@ GetParticipantStateName(ParticipantState state)
         return "no_time";
     case PARTICIPANT_DECLINED:
         return "declined";
+    case PARTICIPANT_EMPTY:
+        return "empty";
     case PARTICIPANT_LOST:
         return "lost";
     case PARTICIPANT_PARTIAL:

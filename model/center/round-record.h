@@ -27,6 +27,7 @@ enum ParticipantState
     PARTICIPANT_NOT_FINITE,  //!< Its training diverged; there was nothing to send.
     PARTICIPANT_NO_TIME,     //!< It was ready only after the deadline.
     PARTICIPANT_DECLINED,    //!< It declined: its privacy budget is spent.
+    PARTICIPANT_EMPTY,       //!< It had nothing to learn from, as an edge without devices.
     PARTICIPANT_LOST,        //!< It sent an update, of which nothing was received.
     PARTICIPANT_PARTIAL,     //!< A part of its update was received.
     PARTICIPANT_COMPLETE,    //!< Its whole update was received.
@@ -120,6 +121,9 @@ struct RoundRecord
     uint64_t sentFragments = 0;     //!< Over devices that are known to have sent.
     uint64_t receivedFragments = 0; //!< Of these, how many were received in time.
     double untouchedFraction = 0;   //!< Encoded coordinates that no device delivered.
+    double fusedError =
+        std::numeric_limits<double>::quiet_NaN(); //!< Expected squared error of a fused coordinate,
+                                                  //!< by quantization and links; NaN: no fusion.
     double meanSnr = std::numeric_limits<double>::quiet_NaN();   //!< Linear, over received updates.
     double meanSigma = std::numeric_limits<double>::quiet_NaN(); //!< Over received updates.
     double sameCellEpsilon =

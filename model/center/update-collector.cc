@@ -25,6 +25,8 @@ GetState(uint8_t outcome)
         return PARTICIPANT_NO_TIME;
     case OUTCOME_BUDGET_SPENT:
         return PARTICIPANT_DECLINED;
+    case OUTCOME_NOTHING_LEARNED:
+        return PARTICIPANT_EMPTY;
     default:
         return PARTICIPANT_LOST;
     }

@@ -24,26 +24,41 @@ DeviceRegistry::GetFederations()
     return federations;
 }
 
-std::shared_ptr<DeviceAccount>
-DeviceRegistry::Find(const Ptr<LearningTask>& task, uint32_t device)
+std::size_t
+DeviceRegistry::FindNumber(const Ptr<LearningTask>& task)
 {
     std::vector<Federation>& federations = GetFederations();
     if (federations.empty())
     {
         Simulator::ScheduleDestroy(&DeviceRegistry::Clear);
     }
-    auto federation = std::find_if(federations.begin(),
-                                   federations.end(),
-                                   [&task](const Federation& one) { return one.task == task; });
+    const auto federation =
+        std::find_if(federations.begin(),
+                     federations.end(),
+                     [&task](const Federation& one) { return one.task == task; });
     if (federation == federations.end())
     {
-        federation = federations.insert(federations.end(), {task, {}});
+        federations.push_back({task, {}});
+        return federations.size() - 1;
     }
-    std::shared_ptr<DeviceAccount>& account = federation->accounts[device];
+    return static_cast<std::size_t>(federation - federations.begin());
+}
+
+void
+DeviceRegistry::Enter(const Ptr<LearningTask>& task)
+{
+    FindNumber(task);
+}
+
+std::shared_ptr<DeviceAccount>
+DeviceRegistry::Find(const Ptr<LearningTask>& task, uint32_t device)
+{
+    const std::size_t number = FindNumber(task);
+    std::shared_ptr<DeviceAccount>& account = GetFederations()[number].accounts[device];
     if (!account)
     {
         account = std::make_shared<DeviceAccount>();
-        account->federation = static_cast<uint32_t>(federation - federations.begin());
+        account->federation = static_cast<uint32_t>(number);
     }
     return account;
 }

@@ -43,8 +43,8 @@ struct DeviceAccount
  * An identity is a device number of a LearningTask, in which it names the data of the device. All
  * applications with this identity, one after the other or at the same time, have one account: their
  * privacy losses add up, and no two of their updates share coins. Federations are numbered in the
- * order in which their first device starts, so that two federations with equal seeds toss different
- * coins.
+ * order in which they are entered, at the latest when their first device starts, so that two
+ * federations with equal seeds toss different coins.
  *
  * Simulator::Destroy() clears the registry: the next simulation has the same numbers again, and is
  * repeatable by RngRun. An account lives as long as somebody holds it.
@@ -54,6 +54,12 @@ class DeviceRegistry
   public:
     /** Function of a device and its account. */
     using Visitor = std::function<void(uint32_t device, const DeviceAccount& account)>;
+
+    /**
+     * Give a federation its number, so that it does not depend on which device starts first.
+     * @param task What is learned.
+     */
+    static void Enter(const Ptr<LearningTask>& task);
 
     /**
      * @param task What is learned.
@@ -76,6 +82,12 @@ class DeviceRegistry
         Ptr<LearningTask> task; //!< Held, so that no other task gets its address.
         std::map<uint32_t, std::shared_ptr<DeviceAccount>> accounts; //!< By device.
     };
+
+    /**
+     * @param task What is learned.
+     * @return the number of its federation, which is entered if it is new.
+     */
+    static std::size_t FindNumber(const Ptr<LearningTask>& task);
 
     /** @return the federations of this simulation, in the order of their numbers. */
     static std::vector<Federation>& GetFederations();

@@ -10,8 +10,9 @@
 namespace ns3::federated
 {
 
-LocalTraining::LocalTraining(Ptr<LearningTask> task)
-    : m_task(task)
+LocalTraining::LocalTraining(Ptr<LearningTask> task, uint32_t share)
+    : m_task(task),
+      m_share(share)
 {
 }
 
@@ -21,13 +22,13 @@ LocalTraining::~LocalTraining()
 }
 
 void
-LocalTraining::Begin(std::shared_ptr<LocalUpdate> update, const Time& duration, Done done)
+LocalTraining::Begin(std::shared_ptr<LocalUpdate> update, const TrainingTerms& terms, Done done)
 {
     Cancel();
     m_isBusy = true;
     m_done = std::move(done);
     m_ticket = m_task->Begin(std::move(update));
-    m_event = Simulator::Schedule(duration, &LocalTraining::Finish, this);
+    m_event = Simulator::Schedule(terms.duration, &LocalTraining::Finish, this);
 }
 
 void
@@ -37,6 +38,12 @@ LocalTraining::Finish()
     m_isBusy = false;
     const Done done = std::exchange(m_done, nullptr);
     done();
+}
+
+uint32_t
+LocalTraining::GetSamples() const
+{
+    return m_task->GetSamples(m_share);
 }
 
 void

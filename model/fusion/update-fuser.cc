@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -49,6 +50,11 @@ UpdateFuser::Fuse(const std::vector<float>& model,
     FillUnknownNoise(usable);
     LimitDistortions(usable);
     FillUnknownSamples(usable);
+    std::vector<double> errors; // of a coordinate of each update
+    std::transform(usable.begin(),
+                   usable.end(),
+                   std::back_inserter(errors),
+                   [](const Usable& one) { return GetError(one.update); });
     std::vector<DeliveredUpdate> updates;
     updates.reserve(usable.size());
     for (Usable& one : usable)
@@ -80,11 +86,30 @@ UpdateFuser::Fuse(const std::vector<float>& model,
     fused.skipped = false;
     fused.model = std::move(next);
     fused.untouchedFraction = static_cast<double>(result.untouched) / static_cast<double>(encoded);
+    fused.error = 0;
     for (std::size_t i = 0; i < fused.devices.size(); ++i)
     {
-        fused.devices[i].weight = result.meanWeights[i];
+        const double weight = result.meanWeights[i];
+        fused.devices[i].weight = weight;
+        fused.error += weight > 0 ? weight * weight * errors[i] : 0;
     }
     return fused;
+}
+
+double
+UpdateFuser::GetError(const DeliveredUpdate& update)
+{
+    double sigma2 = 0; // sum over the coordinates
+    double coordinates = 0;
+    for (const DeliveredRange& range : update.ranges)
+    {
+        const auto count = static_cast<double>(range.end - range.begin);
+        sigma2 += range.sigma2 * count;
+        coordinates += count;
+    }
+    const bool isReported = update.exactDistortion >= 0; // false for NaN
+    return (isReported ? update.exactDistortion : update.cellDistortion) +
+           (coordinates > 0 ? sigma2 / coordinates : 0);
 }
 
 void

@@ -62,6 +62,8 @@ struct FusedModel
     bool overflowed = false;          //!< Skipped because a coordinate became infinite or NaN.
     std::vector<float> model;         //!< The new model, d coordinates; empty if skipped.
     double untouchedFraction = 1;     //!< Encoded coordinates that no device delivered.
+    double error = std::numeric_limits<double>::quiet_NaN(); //!< Expected squared error of a
+                                                             //!< coordinate; NaN if skipped.
     std::vector<FusedDevice> devices; //!< Those whose update can be decoded, as they were given.
 };
 
@@ -130,6 +132,12 @@ class UpdateFuser
      * @param [in,out] fused Gets sigma and mean square.
      */
     void SetNoiseBySnr(const FuserInput& input, DeliveredUpdate& update, FusedDevice& fused) const;
+
+    /**
+     * @param update An update whose noise is known.
+     * @return the expected squared error of a coordinate of it, by quantization and link.
+     */
+    static double GetError(const DeliveredUpdate& update);
 
     /**
      * Links of unknown noise get the mean of the finite noises of their group, else no noise.

@@ -337,6 +337,13 @@ LearningTask::Begin(std::shared_ptr<LocalUpdate> update)
 }
 
 void
+LearningTask::Encode(LocalUpdate& update, std::vector<float>& difference)
+{
+    Require();
+    Quantize(update, difference);
+}
+
+void
 LearningTask::Wait(federated::WorkerPool::Ticket ticket)
 {
     if (m_pool)
@@ -425,8 +432,6 @@ LearningTask::Compute(LocalUpdate& update, Worker& worker)
     const federated::CpuTime::Span span(m_trainingTime);
     const std::vector<uint32_t>& samples = m_parts[update.device];
     FederatedRandom batches(m_seed, FederatedRandom::BATCHES, update.device, update.serial);
-    FederatedRandom coins(
-        m_seed, FederatedRandom::QUANTIZE, update.device, update.serial, update.federation);
 
     worker.values = update.model;
     update.loss = worker.trainer.Train(*m_data.train,
@@ -440,7 +445,15 @@ LearningTask::Compute(LocalUpdate& update, Worker& worker)
                    update.model.begin(),
                    worker.values.begin(),
                    std::minus<>());
-    PrepareUpdate(update.settings, m_layerEnds, coins, worker.values, update);
+    Quantize(update, worker.values);
+}
+
+void
+LearningTask::Quantize(LocalUpdate& update, std::vector<float>& difference) const
+{
+    FederatedRandom coins(
+        m_seed, FederatedRandom::QUANTIZE, update.device, update.serial, update.federation);
+    PrepareUpdate(update.settings, m_layerEnds, coins, difference, update);
 }
 
 } // namespace ns3

@@ -140,6 +140,14 @@ class LearningTask : public Object
     federated::WorkerPool::Ticket Begin(std::shared_ptr<LocalUpdate> update);
 
     /**
+     * Clip, quantize and pack the difference that a device learned in another way than by training
+     * on its part of the data. Coins are those of the device and the serial of the update.
+     * @param update What to do, and the result.
+     * @param [in,out] difference d coordinates; overwritten.
+     */
+    void Encode(LocalUpdate& update, std::vector<float>& difference);
+
+    /**
      * Wait until the work on an update has ended. Work that had not begun when the task was
      * disposed is never done: its update stays invalid.
      * @param ticket The ticket of the work.
@@ -209,6 +217,13 @@ class LearningTask : public Object
      * @param worker The memory of the worker.
      */
     void Compute(LocalUpdate& update, Worker& worker);
+
+    /**
+     * Clip, quantize and pack; also on a worker.
+     * @param update What to do, and the result.
+     * @param [in,out] difference d coordinates; overwritten.
+     */
+    void Quantize(LocalUpdate& update, std::vector<float>& difference) const;
 
     // Attributes
     Ptr<LearningModel> m_model;          //!< The model.

@@ -33,7 +33,8 @@ struct LocalUpdate : PreparedUpdate
     std::vector<float> model; //!< w^t, d coordinates; left unchanged.
 
     // Output
-    double loss = 0; //!< Mean of the batches' losses.
+    double loss = 0;      //!< Mean of the batches' losses.
+    bool isEmpty = false; //!< It is not valid, because there was nothing to learn from.
 };
 
 } // namespace ns3

@@ -154,7 +154,7 @@ DoneBody::Read(const uint8_t* bytes, std::size_t size, DoneBody& body)
             federated::ReadBigEndian64(bytes + 1),
             federated::ReadBigEndian64(bytes + 9),
             federated::ReadBigEndianFloat(bytes + 17)};
-    return body.outcome <= OUTCOME_BUDGET_SPENT && IsTime(body.lastSentNs) &&
+    return body.outcome <= OUTCOME_NOTHING_LEARNED && IsTime(body.lastSentNs) &&
            body.firstSentNs <= body.lastSentNs && IsLevel(body.battery);
 }
 

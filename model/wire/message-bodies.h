@@ -147,6 +147,7 @@ enum RoundOutcome : uint8_t
     OUTCOME_NOT_FINITE,       //!< Training gave an update that cannot be sent.
     OUTCOME_NO_TIME,          //!< The slot or the deadline was over before all was sent.
     OUTCOME_BUDGET_SPENT,     //!< Its privacy budget does not allow an update.
+    OUTCOME_NOTHING_LEARNED,  //!< It had nothing to learn from, as an edge without devices.
 };
 
 /**

@@ -27,7 +27,7 @@ local types = {
 }
 local outcomes = {
     [0] = "sent", [1] = "model incomplete", [2] = "not finite", [3] = "no time",
-    [4] = "budget spent",
+    [4] = "budget spent", [5] = "nothing learned",
 }
 local BAD, GOOD, UNVERIFIED = 0, 1, 2
 local statuses = { [BAD] = "bad", [GOOD] = "good", [UNVERIFIED] = "unverified" }
