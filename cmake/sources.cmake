@@ -11,6 +11,7 @@ set(federated_sources
     helper/federated-output-file.cc
     helper/federated-progress.cc
     helper/federated-quantizers.cc
+    helper/federated-ranks.cc
     helper/federated-result-line.cc
     helper/federated-run-record.cc
     helper/federated-scenario-options.cc
@@ -162,6 +163,7 @@ set(federated_headers
     helper/federated-output-file.h
     helper/federated-progress.h
     helper/federated-quantizers.h
+    helper/federated-ranks.h
     helper/federated-result-line.h
     helper/federated-run-record.h
     helper/federated-scenario-options.h
@@ -353,6 +355,7 @@ set(federated_test_sources
     test/fragmentation-test.cc
     test/fusion-test.cc
     test/gradient-inversion-test.cc
+    test/hierarchy-test.cc
     test/hostile-federation-test.cc
     test/image-test.cc
     test/layers-test.cc
@@ -409,6 +412,7 @@ set(federated_parts
     flows
     animation
     protection
+    mpi
 )
 
 set(federated_star_modules
@@ -609,4 +613,19 @@ set(federated_protection_tests
     test/protected-federation-test.cc
 )
 set(federated_protection_examples
+)
+
+set(federated_mpi_modules
+    mpi
+)
+set(federated_mpi_packages
+)
+set(federated_mpi_sources
+    helper/federated-mpi-ranks.cc
+)
+set(federated_mpi_headers
+)
+set(federated_mpi_tests
+)
+set(federated_mpi_examples
 )

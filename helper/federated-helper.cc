@@ -3,6 +3,7 @@
 #include "federated-helper.h"
 
 #include "federated-progress.h"
+#include "federated-ranks.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
@@ -75,7 +76,7 @@ ForgetUnfinished()
 void
 StopSimulation(const FusionCenter* center, uint32_t /* rounds */)
 {
-    if (g_unfinished.erase(center) > 0 && g_unfinished.empty())
+    if (g_unfinished.erase(center) > 0 && g_unfinished.empty() && FederatedRanks::GetSize() == 1)
     {
         Simulator::Stop();
     }
@@ -1568,6 +1569,10 @@ bool
 FederatedHelper::EnableTraces(const std::string& prefix, std::string& error, bool links)
 {
     NS_ABORT_MSG_IF(!m_traces, "FederatedHelper: EnableTraces comes before Install");
+    if (!HasCenter())
+    {
+        return true; // the rank of the center writes them
+    }
     m_traces->Describe(MakeRunRecord());
     const bool isOpen = m_traces->Open(prefix, links, error);
     m_prefix = isOpen ? prefix : "";
@@ -1585,6 +1590,14 @@ void
 FederatedHelper::StopWhenFinished()
 {
     NS_ABORT_MSG_IF(!m_center, "FederatedHelper: StopWhenFinished comes before Install");
+    if (FederatedRanks::GetSize() > 1)
+    {
+        FederatedRanks::StopTogether([]() { return g_unfinished.empty(); });
+    }
+    if (!HasCenter())
+    {
+        return; // another rank waits for it
+    }
     if (g_unfinished.empty())
     {
         Simulator::ScheduleDestroy(&ForgetUnfinished);
@@ -1630,6 +1643,11 @@ int
 FederatedHelper::Finish(const FederatedResultLine& result) const
 {
     NS_ABORT_MSG_IF(!m_traces, "FederatedHelper: Finish comes before Install");
+    if (!HasCenter())
+    {
+        Simulator::Destroy();
+        return 0; // the rank of the center says what came of it
+    }
     FederatedResultLine line = result;
     if (m_center->IsContinued())
     {

@@ -666,6 +666,7 @@ FusionCenter::RunRounds(RoundsRequest request)
     CancelRounds();
     m_request = std::make_unique<RoundsRequest>(std::move(request));
     m_hasRequestBegun = false;
+    m_isTimeUp = false;
     m_outcome = RoundsOutcome();
     if (m_hasGathered && !m_isInRound) // else they begin after that
     {
@@ -695,7 +696,7 @@ FusionCenter::HasNextRound() const
     {
         return m_round - m_before < m_rounds && !m_record.HasReachedTarget();
     }
-    return m_request && m_outcome.rounds < m_request->rounds && GetJoined() > 0 &&
+    return m_request && m_outcome.rounds < m_request->rounds && !m_isTimeUp && GetJoined() > 0 &&
            m_request->latest - Simulator::Now() > m_wakeTime + m_guard;
 }
 
@@ -1033,6 +1034,8 @@ FusionCenter::EndRound()
         ++m_outcome.rounds;
         m_outcome.fused += m_record.skipped ? 0 : 1;
         m_outcome.error += m_record.skipped ? 0 : m_record.fusedError;
+        // No device had the time for this round, and none will have it for a shorter one.
+        m_isTimeUp = m_record.skipped && m_longest < m_deadline;
     }
     m_roundEndTrace(m_record);
     if (!m_running)

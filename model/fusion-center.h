@@ -403,6 +403,7 @@ class FusionCenter : public Application
     bool m_isInRound = false;                                //!< Whether a round has begun.
     std::unique_ptr<RoundsRequest> m_request;                //!< Rounds asked for; may be null.
     bool m_hasRequestBegun = false;                          //!< Whether one of them has begun.
+    bool m_isTimeUp = false;                                 //!< Whether no more of them fit.
     RoundsOutcome m_outcome;                                 //!< What they have come to so far.
     Time m_longest;                                          //!< Limit of the current round.
     std::vector<unsigned> m_bits;                            //!< Resolution of each group.

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/boolean.h"
+#include "ns3/device-registry.h"
+#include "ns3/double.h"
+#include "ns3/edge-training.h"
+#include "ns3/enum.h"
+#include "ns3/error-model.h"
+#include "ns3/federated-helper.h"
+#include "ns3/federated-port.h"
+#include "ns3/federated-streams.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-address-helper.h"
+#include "ns3/ipv4.h"
+#include "ns3/pointer.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simple-net-device-helper.h"
+#include "ns3/simple-net-device.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include "schedule-call.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+
+/** Keep a record. */
+void
+Keep(std::vector<RoundRecord>* records, const RoundRecord& record)
+{
+    records->push_back(record);
+}
+
+/** Keep the devices that a round begins with. */
+void
+KeepSelected(std::vector<std::vector<uint32_t>>* all,
+             uint32_t /* round */,
+             const std::vector<uint32_t>& selected)
+{
+    all->push_back(selected);
+}
+
+} // namespace
+
+/** @ingroup federated-tests Cells of devices, their edges, and a cloud, on ideal links. */
+class Hierarchy : public testing::Test
+{
+  protected:
+    /** A cell. */
+    struct Cell
+    {
+        FederatedHelper federation;                  // of edge and devices
+        std::vector<RoundRecord> rounds;             // that ended
+        std::vector<std::vector<uint32_t>> selected; // in each round
+    };
+
+    void SetUp() override
+    {
+        Renew();
+    }
+
+    void TearDown() override
+    {
+        Simulator::Destroy();
+    }
+
+    /** Begin again, with the same random numbers. */
+    void Renew()
+    {
+        m_cells.clear();
+        m_cloud.reset();
+        m_cloudRounds.clear();
+        Simulator::Destroy();
+        RngSeedManager::SetSeed(1);
+        RngSeedManager::SetRun(1);
+    }
+
+    /** What cloud, cells and a flat federation have in common. */
+    void SetUpLearning(FederatedHelper& federation, uint32_t participants) const
+    {
+        federation.SetAlgorithm(m_algorithm);
+        federation.SetWeights(m_weights);
+        federation.SetData(FederatedData::MakeSynthetic(1, 480, 120, 6, 6, 4));
+        federation.SetTaskAttribute("Model", StringValue("ns3::LogisticModel"));
+        federation.SetTaskAttribute("Threads", UintegerValue(1));
+        federation.SetCenterAttribute("Participants", UintegerValue(participants));
+        federation.SetCenterAttribute("Rounds", UintegerValue(m_rounds));
+        federation.SetCenterAttribute("BitBudget", StringValue("ns3::FixedBitBudget[Bits=1e9]"));
+    }
+
+    /** Connect a center and its devices; addresses are those of the network. */
+    NetDeviceContainer Connect(const Ptr<Node>& center,
+                               const NodeContainer& devices,
+                               const std::string& network) const
+    {
+        NodeContainer nodes(center);
+        nodes.Add(devices);
+        SimpleNetDeviceHelper links;
+        links.SetChannel("ns3::SimpleChannel", "Delay", TimeValue(MicroSeconds(10)));
+        const NetDeviceContainer ends = links.Install(nodes);
+        for (auto node = nodes.Begin(); node != nodes.End(); ++node)
+        {
+            if (!(*node)->GetObject<Ipv4>())
+            {
+                InternetStackHelper().Install(*node);
+            }
+        }
+        Ipv4AddressHelper(network.c_str(), "255.255.255.0").Assign(ends);
+        return ends;
+    }
+
+    /** Make cloud, edges and cells. */
+    void MakeHierarchy(uint32_t cells, uint32_t devices, uint32_t participants)
+    {
+        const auto cloudNode = CreateObject<Node>();
+        NodeContainer edges(cells);
+        m_backhaul = Connect(cloudNode, edges, "10.9.0.0");
+        const auto task = CreateObject<LearningTask>();
+        task->SetGroups({cells * devices});
+        task->AssignStreams(FederatedStreams::FEDERATION);
+
+        m_cloud = std::make_unique<FederatedHelper>();
+        SetUpLearning(*m_cloud, cells);
+        m_cloud->SetAlgorithm("fedavg");
+        m_cloud->SetWeights("samples");
+        if (!m_cloudRule.empty())
+        {
+            m_cloud->SetCenterAttribute("FusionRule", StringValue(m_cloudRule));
+            m_cloud->SetDeviceAttribute("ReportDistortion", BooleanValue(true));
+        }
+        m_cloud->AddGroup(edges, 1);
+        m_cloud->SetCenterAttribute("Deadline", TimeValue(m_cloudDeadline));
+        m_cloud->SetCenterAttribute("JoinTimeout", TimeValue(Seconds(1)));
+        m_cloud->SetDeviceAttribute("ClipNorm", EnumValue(CLIP_NONE));
+        m_cloud->Install(cloudNode,
+                         InetSocketAddress(Ipv4Address("10.9.0.1"), FederatedPort::CENTER));
+        m_cloud->GetCenter()->TraceConnectWithoutContext("RoundEnd",
+                                                         MakeBoundCallback(&Keep, &m_cloudRounds));
+        m_cloud->StopWhenFinished();
+
+        for (uint32_t c = 0; c < cells; ++c)
+        {
+            m_cells.push_back(std::make_unique<Cell>());
+            FederatedHelper& cell = m_cells.back()->federation;
+            NodeContainer nodes(devices);
+            const std::string network = "10.1." + std::to_string(c) + ".";
+            Connect(edges.Get(c), nodes, network + "0");
+            SetUpLearning(cell, participants);
+            cell.AddGroup(nodes, m_bits + c * m_moreBits);
+            cell.ShareTask(task, c * devices, c);
+            cell.SetCenterAttribute("OnRequest", BooleanValue(true));
+            cell.SetCenterAttribute("Deadline", TimeValue(m_cellDeadline));
+            cell.SetDeviceAttribute(
+                "TimePerSample",
+                StringValue("ns3::ConstantRandomVariable[Constant=" +
+                            std::to_string(m_timePerSample) + "]"));
+            cell.Install(
+                edges.Get(c),
+                InetSocketAddress(Ipv4Address((network + "1").c_str()), FederatedPort::CENTER + 1));
+            cell.GetCenter()->TraceConnectWithoutContext(
+                "RoundEnd", MakeBoundCallback(&Keep, &m_cells.back()->rounds));
+            cell.GetCenter()->TraceConnectWithoutContext(
+                "RoundStart", MakeBoundCallback(&KeepSelected, &m_cells.back()->selected));
+            m_cloud->SetEdge(c, cell, m_edgeRounds);
+        }
+    }
+
+    /** @return the model of a flat federation of the same devices after all rounds. */
+    std::vector<float> RunFlat(uint32_t devices)
+    {
+        FederatedHelper flat;
+        const auto center = CreateObject<Node>();
+        NodeContainer nodes(devices);
+        Connect(center, nodes, "10.1.0.0");
+        SetUpLearning(flat, devices);
+        flat.AddGroup(nodes, m_bits);
+        flat.Install(center,
+                     InetSocketAddress(Ipv4Address("10.1.0.1"), FederatedPort::CENTER));
+        flat.StopWhenFinished();
+        Simulator::Run();
+        return flat.GetCenter()->GetModel();
+    }
+
+    /** @return the outcome of an edge in a round of the cloud. */
+    ParticipantState GetState(uint32_t round, uint32_t edge) const
+    {
+        for (const LinkRecord& link : m_cloudRounds.at(round - 1).links)
+        {
+            if (link.device == edge)
+            {
+                return link.state;
+            }
+        }
+        ADD_FAILURE() << "edge " << edge << " was not selected in round " << round;
+        return PARTICIPANT_SILENT;
+    }
+
+    std::string m_algorithm = "fedavg";      //!< Of the cells.
+    std::string m_weights = "samples";       //!< Likewise.
+    uint32_t m_rounds = 4;                   //!< Of the cloud.
+    uint32_t m_edgeRounds = 1;               //!< kappa.
+    uint32_t m_bits = 4;                     //!< Of the devices.
+    uint32_t m_moreBits = 0;                 //!< Of those of each further cell.
+    std::string m_cloudRule;                 //!< Fusion rule of the cloud; empty: by samples.
+    double m_timePerSample = 1e-5;           //!< Of the devices.
+    Time m_cloudDeadline = Seconds(10);      //!< Of the cloud.
+    Time m_cellDeadline = Seconds(2);        //!< Of the cells.
+
+    std::unique_ptr<FederatedHelper> m_cloud;   //!< The federation of the edges.
+    std::vector<std::unique_ptr<Cell>> m_cells; //!< The cells.
+    std::vector<RoundRecord> m_cloudRounds;     //!< Rounds of the cloud that ended.
+    NetDeviceContainer m_backhaul;              //!< Of the cloud, then of the edges.
+};
+
+TEST_F(Hierarchy, WithARoundOfEachCellAndFloatsItEqualsOneFlatFederation)
+{
+    const std::vector<float> flat = RunFlat(12);
+    Renew();
+    MakeHierarchy(3, 4, 4);
+    Simulator::Run();
+    ASSERT_EQ(m_cloudRounds.size(), 4U);
+    const std::vector<float>& model = m_cloud->GetCenter()->GetModel();
+    ASSERT_EQ(model.size(), flat.size());
+    std::vector<float> first;
+    m_cloud->GetTask()->Initialize(first);
+    double most = 0;
+    double moved = 0;
+    for (std::size_t i = 0; i < model.size(); ++i)
+    {
+        most = std::max(most, std::abs(double{model[i]} - flat[i]));
+        moved = std::max(moved, std::abs(double{model[i]} - first[i]));
+    }
+    EXPECT_LT(most, 1e-6); // an edge rounds its model and its difference to floats
+    EXPECT_GT(moved, 1e-3);
+}
+
+TEST_F(Hierarchy, AnEdgeRunsItsRoundsAndSendsOneUpdate)
+{
+    m_edgeRounds = 3;
+    MakeHierarchy(2, 5, 3);
+    Simulator::Run();
+    ASSERT_EQ(m_cloudRounds.size(), 4U);
+    for (uint32_t c = 0; c < 2; ++c)
+    {
+        const Cell& cell = *m_cells[c];
+        ASSERT_EQ(cell.rounds.size(), 12U);
+        for (uint32_t i = 0; i < 12; ++i)
+        {
+            EXPECT_EQ(cell.rounds[i].round, i + 1);
+            EXPECT_EQ(cell.rounds[i].received, 3U);
+            EXPECT_FALSE(cell.rounds[i].skipped);
+            // They lie inside the round of the cloud that they belong to.
+            EXPECT_GT(cell.rounds[i].start, m_cloudRounds[i / 3].start);
+            EXPECT_LT(cell.rounds[i].end, m_cloudRounds[i / 3].end);
+        }
+    }
+    for (uint32_t round = 1; round <= 4; ++round)
+    {
+        if (round > 1)
+        {
+            EXPECT_LT(m_cloudRounds[round - 1].trainLoss, m_cloudRounds[round - 2].trainLoss);
+        }
+        EXPECT_EQ(m_cloudRounds[round - 1].received, 2U);
+        EXPECT_EQ(GetState(round, 0), PARTICIPANT_COMPLETE);
+    }
+}
+
+TEST_F(Hierarchy, CellsDrawDifferentDevices)
+{
+    m_rounds = 8;
+    MakeHierarchy(2, 10, 3);
+    Simulator::Run();
+    ASSERT_EQ(m_cells[0]->selected.size(), 8U);
+    // Equal choices of 3 of 10 in all rounds: probability 120^-8.
+    EXPECT_NE(m_cells[0]->selected, m_cells[1]->selected);
+}
+
+TEST_F(Hierarchy, TheLedgerOfADeviceCountsItsAnswersOverAllRoundsOfItsCell)
+{
+    m_algorithm = "alg1";
+    m_weights = "default";
+    m_edgeRounds = 2;
+    MakeHierarchy(2, 3, 3);
+    Simulator::Run();
+    EXPECT_EQ(m_cells[0]->federation.GetTraceWriter()->GetMostAnswers(), 8U);
+    EXPECT_EQ(m_cells[1]->federation.GetTraceWriter()->GetMostAnswers(), 8U);
+}
+
+TEST_F(Hierarchy, AnEdgeWithoutDevicesSaysSoAndTheOthersGoOn)
+{
+    MakeHierarchy(3, 4, 4);
+    for (const auto& device : m_cells[1]->federation.GetDevices())
+    {
+        device->SetStartTime(Seconds(1e6));
+    }
+    Simulator::Run();
+    ASSERT_EQ(m_cloudRounds.size(), 4U);
+    for (uint32_t round = 1; round <= 4; ++round)
+    {
+        EXPECT_EQ(GetState(round, 0), PARTICIPANT_COMPLETE);
+        EXPECT_EQ(GetState(round, 1), PARTICIPANT_EMPTY);
+        EXPECT_EQ(m_cloudRounds[round - 1].received, 2U);
+        EXPECT_FALSE(m_cloudRounds[round - 1].skipped);
+        // It answers after its own JoinTimeout, once, and later at once.
+        EXPECT_LT(m_cloudRounds[round - 1].end - m_cloudRounds[round - 1].start, Seconds(4));
+    }
+    EXPECT_TRUE(m_cells[1]->rounds.empty());
+}
+
+TEST_F(Hierarchy, AnEdgeThatLosesItsBackhaulMidRoundComesBack)
+{
+    m_timePerSample = 1e-3; // 100 samples: .1 s
+    m_cloudDeadline = Seconds(3);
+    MakeHierarchy(2, 4, 4);
+    const Ptr<Node> edge = m_backhaul.Get(2)->GetNode();
+    const auto ipv4 = edge->GetObject<Ipv4>();
+    const auto interface =
+        static_cast<uint32_t>(ipv4->GetInterfaceForDevice(m_backhaul.Get(2)));
+    m_cloud->GetCenter()->TraceConnectWithoutContext(
+        "RoundStart",
+        MakeBoundCallback(
+            +[](std::pair<Ptr<Ipv4>, uint32_t>* link,
+                uint32_t round,
+                const std::vector<uint32_t>&)
+            {
+                if (round == 2) // the edge has its model and trains
+                {
+                    ScheduleCall(MilliSeconds(50), [link]() { link->first->SetDown(link->second); });
+                    ScheduleCall(Seconds(4), [link]() { link->first->SetUp(link->second); });
+                }
+            },
+            new std::pair<Ptr<Ipv4>, uint32_t>(ipv4, interface)));
+    Simulator::Run();
+    ASSERT_EQ(m_cloudRounds.size(), 4U);
+    EXPECT_EQ(GetState(1, 1), PARTICIPANT_COMPLETE);
+    EXPECT_EQ(GetState(2, 1), PARTICIPANT_SILENT);
+    EXPECT_EQ(GetState(2, 0), PARTICIPANT_COMPLETE);
+    EXPECT_EQ(m_cloudRounds[1].received, 1U);
+    EXPECT_EQ(GetState(4, 1), PARTICIPANT_COMPLETE);
+}
+
+TEST_F(Hierarchy, RoundsOfACellEndInTimeForTheDeadlineOfTheCloud)
+{
+    m_edgeRounds = 5;
+    m_timePerSample = 4e-3; // 100 samples: .4 s
+    m_cloudDeadline = Seconds(1);
+    MakeHierarchy(2, 3, 3);
+    Simulator::Run();
+    ASSERT_EQ(m_cloudRounds.size(), 4U);
+    for (uint32_t round = 1; round <= 4; ++round)
+    {
+        EXPECT_EQ(GetState(round, 0), PARTICIPANT_COMPLETE);
+        EXPECT_LE(m_cloudRounds[round - 1].end - m_cloudRounds[round - 1].start, Seconds(1));
+    }
+    // Two of five fit; in a third one no device has the time; the numbers go on with the cloud's.
+    const auto& rounds = m_cells[0]->rounds;
+    ASSERT_EQ(rounds.size(), 12U);
+    EXPECT_EQ(rounds[2].round, 3U);
+    EXPECT_EQ(rounds[2].received, 0U);
+    EXPECT_EQ(rounds[3].round, 6U);
+    EXPECT_EQ(rounds[3].received, 3U);
+}
+
+TEST_F(Hierarchy, GoesOnThroughALossyBackhaul)
+{
+    m_rounds = 6;
+    MakeHierarchy(2, 4, 4);
+    for (uint32_t i = 0; i < m_backhaul.GetN(); ++i)
+    {
+        const auto errors = CreateObject<RateErrorModel>();
+        errors->SetAttribute("ErrorRate", DoubleValue(0.2));
+        errors->SetAttribute("ErrorUnit", StringValue("ERROR_UNIT_PACKET"));
+        errors->AssignStreams(FederatedStreams::ERROR_MODEL + i);
+        m_backhaul.Get(i)->SetAttribute("ReceiveErrorModel", PointerValue(errors));
+    }
+    Simulator::Run();
+    ASSERT_EQ(m_cloudRounds.size(), 6U);
+    uint32_t received = 0;
+    for (const RoundRecord& round : m_cloudRounds)
+    {
+        received += round.received;
+    }
+    EXPECT_GE(received, 8U); // of 12; an update is one fragment here
+    EXPECT_EQ(m_cells[0]->rounds.size(), 6U);
+}
+
+TEST_F(Hierarchy, AnEdgeThatLeavesEndsTheRoundOfItsCell)
+{
+    m_timePerSample = 4e-3; // .4 s
+    m_edgeRounds = 2;
+    MakeHierarchy(2, 3, 3);
+    ScheduleCall(Seconds(1.2), [this]() { m_cloud->GetDevices()[1]->Leave(); });
+    Simulator::Run();
+    ASSERT_EQ(m_cloudRounds.size(), 4U);
+    const auto& rounds = m_cells[1]->rounds;
+    ASSERT_FALSE(rounds.empty());
+    EXPECT_NEAR(rounds.back().end.GetSeconds(), 1.2, 1e-3);
+    EXPECT_EQ(m_cloudRounds.back().joined, 1U);
+    EXPECT_EQ(m_cells[0]->rounds.size(), 8U);
+}
+
+TEST_F(Hierarchy, AnEdgeReportsTheErrorsOfItsCell)
+{
+    m_algorithm = "alg1";
+    m_weights = "default";
+    m_cloudRule = "ns3::EffectiveSnrFusion[Distortion=exact]";
+    m_edgeRounds = 2;
+    m_moreBits = 2; // in the second cell
+    MakeHierarchy(2, 4, 4);
+    Simulator::Run();
+    ASSERT_EQ(m_cloudRounds.size(), 4U);
+    const std::vector<RoundRecord>& rounds = m_cells[0]->rounds;
+    ASSERT_EQ(rounds.size(), 8U);
+    double errors[2] = {};
+    for (uint32_t c = 0; c < 2; ++c)
+    {
+        for (uint32_t i = 0; i < 2; ++i)
+        {
+            EXPECT_GT(m_cells[c]->rounds[i].fusedError, 0);
+            errors[c] += m_cells[c]->rounds[i].fusedError;
+        }
+    }
+    // Floats of an edge have no error of their own: weights go with those of the cells.
+    const std::vector<LinkRecord>& links = m_cloudRounds[0].links;
+    EXPECT_NEAR(links[0].weight, errors[1] / (errors[0] + errors[1]), 1e-6);
+    EXPECT_NEAR(links[1].weight, errors[0] / (errors[0] + errors[1]), 1e-6);
+    EXPECT_GT(links[1].weight, 0.9); // of four times as many levels
+}
+
+using HierarchyDeathTest = Hierarchy;
+
+TEST_F(HierarchyDeathTest, ACellThatBeginsRoundsByItselfIsNoCellOfAnEdge)
+{
+    EXPECT_DEATH(
+        {
+            MakeHierarchy(1, 2, 2);
+            m_cells[0]->federation.GetCenter()->SetAttribute("OnRequest", BooleanValue(false));
+            m_cloud->SetEdge(0, m_cells[0]->federation, 1);
+        },
+        "begins rounds by itself: set its attribute OnRequest");
+    EXPECT_DEATH(
+        {
+            MakeHierarchy(1, 2, 2);
+            m_cells[0]->federation.GetCenter()->SetAttribute("OnRequest", BooleanValue(false));
+            (void)m_cells[0]->federation.GetCenter()->RunRounds({});
+        },
+        "RunRounds needs OnRequest");
+    EXPECT_DEATH(
+        {
+            MakeHierarchy(2, 2, 2);
+            m_cloud->SetEdge(0, m_cells[1]->federation, 1);
+        },
+        "on another node than the edge");
+}
