@@ -486,6 +486,7 @@ set(federated_wifi_tests
 )
 set(federated_wifi_examples
     federated-eavesdropper
+    federated-multicell
     federated-wifi
     federated-wifi-custom
     federated-wifi-simple

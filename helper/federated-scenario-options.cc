@@ -202,12 +202,45 @@ FederatedScenarioOptions::ReadOrExit(const FederatedCommandLine& cmd)
     }
 }
 
+uint32_t
+FederatedScenarioOptions::CountDevices() const
+{
+    uint32_t count = 0;
+    for (const Group& group : m_groups)
+    {
+        count += group.devices;
+    }
+    return count;
+}
+
+uint32_t
+FederatedScenarioOptions::CountGroups() const
+{
+    return static_cast<uint32_t>(m_groups.size());
+}
+
+FederatedData
+FederatedScenarioOptions::LoadOrExit(const FederatedCommandLine& cmd) const
+{
+    std::string error;
+    FederatedData sets = FederatedData::LoadDirectory(data, error);
+    cmd.Require(sets.train != nullptr, error);
+    return sets;
+}
+
 void
 FederatedScenarioOptions::SetUp(FederatedHelper& federation, const FederatedCommandLine& cmd) const
 {
+    SetUp(federation, cmd, LoadOrExit(cmd), 0);
+}
+
+void
+FederatedScenarioOptions::SetUp(FederatedHelper& federation,
+                                const FederatedCommandLine& cmd,
+                                const FederatedData& sets,
+                                uint32_t rank) const
+{
     std::string error;
-    const FederatedData sets = FederatedData::LoadDirectory(data, error);
-    cmd.Require(sets.train != nullptr, error);
     federation.SetCommand(cmd.GetCommand());
     federation.SetProfile(profile);
     federation.SetAlgorithm(algorithm);
@@ -216,7 +249,7 @@ FederatedScenarioOptions::SetUp(FederatedHelper& federation, const FederatedComm
     federation.SetData(sets);
     for (const Group& group : m_groups)
     {
-        federation.AddGroup(NodeContainer(group.devices), group.bits);
+        federation.AddGroup(NodeContainer(group.devices, rank), group.bits);
     }
     std::string noiseModel = noise == "snr" ? "ns3::SnrLinkNoise" : "ns3::NoLinkNoise";
     if (noise == "fixed")
@@ -265,21 +298,34 @@ FederatedScenarioOptions::SetUp(FederatedHelper& federation, const FederatedComm
 void
 FederatedScenarioOptions::Place(const NodeContainer& devices, const Ptr<Node>& reference) const
 {
+    Place(devices, reference, Vector(0, 0, 0), FederatedStreams::POSITIONS);
+}
+
+void
+FederatedScenarioOptions::Place(const NodeContainer& devices,
+                                const Ptr<Node>& reference,
+                                const Vector& center,
+                                int64_t stream) const
+{
     MobilityHelper still;
     auto origin = CreateObject<ListPositionAllocator>();
-    origin->Add(Vector(0, 0, 0));
+    origin->Add(center);
     still.SetPositionAllocator(origin);
     still.Install(reference);
 
     auto disc = CreateObject<UniformDiscPositionAllocator>();
     disc->SetRho(radius);
-    disc->AssignStreams(FederatedStreams::POSITIONS);
+    disc->SetX(center.x);
+    disc->SetY(center.y);
+    disc->AssignStreams(stream);
     MobilityHelper mobility;
     mobility.SetPositionAllocator(disc);
     if (speed > 0)
     {
         auto next = CreateObject<UniformDiscPositionAllocator>(); // for the walks
         next->SetRho(radius);
+        next->SetX(center.x);
+        next->SetY(center.y);
         std::ostringstream text;
         text << "ns3::ConstantRandomVariable[Constant=" << speed << ']';
         mobility.SetMobilityModel("ns3::RandomWaypointMobilityModel",
@@ -291,7 +337,7 @@ FederatedScenarioOptions::Place(const NodeContainer& devices, const Ptr<Node>& r
                                   PointerValue(next));
     }
     mobility.Install(devices);
-    mobility.AssignStreams(devices, FederatedStreams::WALKS);
+    mobility.AssignStreams(devices, stream + FederatedStreams::WALKS - FederatedStreams::POSITIONS);
 }
 
 void

@@ -10,6 +10,7 @@
 #include "ns3/node-container.h"
 #include "ns3/node.h"
 #include "ns3/nstime.h"
+#include "ns3/vector.h"
 
 #include <cstdint>
 #include <string>
@@ -131,6 +132,24 @@ class FederatedScenarioOptions
     void SetUp(FederatedHelper& federation, const FederatedCommandLine& cmd) const;
 
     /**
+     * SetUp() of one of several federations, with data that was read once.
+     * @param federation The federation.
+     * @param cmd The command line.
+     * @param sets The data.
+     * @param rank The process that simulates its nodes.
+     */
+    void SetUp(FederatedHelper& federation,
+               const FederatedCommandLine& cmd,
+               const FederatedData& sets,
+               uint32_t rank) const;
+
+    /**
+     * @param cmd The command line.
+     * @return the data; exits with an error sentence if it cannot be read.
+     */
+    FederatedData LoadOrExit(const FederatedCommandLine& cmd) const;
+
+    /**
      * Place a node at the origin and the devices uniformly in the disc around it. If speed is
      * above 0, devices walk from one random point in the disc to the next.
      * @param devices The nodes of the devices.
@@ -139,10 +158,28 @@ class FederatedScenarioOptions
     void Place(const NodeContainer& devices, const Ptr<Node>& reference) const;
 
     /**
+     * Place() around another point, as one of several cells needs it.
+     * @param devices The nodes of the devices.
+     * @param reference The node at the center of the disc.
+     * @param center Where that is.
+     * @param stream First of the random streams, as POSITIONS is.
+     */
+    void Place(const NodeContainer& devices,
+               const Ptr<Node>& reference,
+               const Vector& center,
+               int64_t stream) const;
+
+    /**
      * Place further nodes, which do not move, uniformly in the disc.
      * @param others The nodes.
      */
     void PlaceOthers(const NodeContainer& others) const;
+
+    /** @return the number of devices; after ReadOrExit(). */
+    uint32_t CountDevices() const;
+
+    /** @return the number of their groups; after ReadOrExit(). */
+    uint32_t CountGroups() const;
 
     /**
      * @param text Groups such as 50x2,50x4: devices, then bits.

@@ -48,6 +48,8 @@ const char* const CELL_MASK = "255.255.0.0";
 const char* const FIRST_WIRE = "172.16.0.0"; // likewise; no cell has such a network
 constexpr uint32_t NEXT_WIRE = 1U << 8;
 constexpr uint32_t MOST_DEVICES = NEXT_NETWORK - 3; // without access point and broadcast
+constexpr uint32_t MOST_VISITORS =
+    (FederatedStreams::PLACES - FederatedStreams::VISITORS) / FederatedStreams::VISITOR;
 const char* const WIRE_MASK = "255.255.255.252";
 
 /**
@@ -461,6 +463,8 @@ FederatedWifiHelper::AddVisitor(FederatedHelper& federation,
     NS_ABORT_MSG_IF(!node->GetObject<MobilityModel>(),
                     "FederatedWifiHelper: node " << node->GetId() << " has no mobility model");
     const uint32_t visitor = m_visitors.GetN();
+    NS_ABORT_MSG_IF(visitor >= MOST_VISITORS,
+                    "FederatedWifiHelper: a cell has at most " << MOST_VISITORS << " visitors");
     const uint32_t index = m_devices.GetN() + visitor;
     const bool isNew = !node->GetObject<Ipv4>();
     int64_t stream = FederatedStreams::WIFI_CELL + FederatedStreams::NEXT_CELL * m_cell +

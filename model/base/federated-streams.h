@@ -18,7 +18,7 @@ namespace ns3
  * @verbatim
    stream                 who                                            how many
    0                      tools without a network: attack, audit, ...    1
-   1                      error models of examples                       1
+   1                      error models of examples (ERROR_MODEL)         1 a link
    2000                   first positions of devices (POSITIONS)         10
    2010                   their walks (WALKS)                            2 a device
    100,000 + 3,000,000 c  radios and IP of wifi cell c (WIFI_CELL)       4 or more a node
@@ -33,8 +33,10 @@ namespace ns3
    2,000,000,000          an LTE cell (LTE_CELL)
    @endverbatim
  *
- * Wifi cells have the numbers c = 0 to WIFI_CELLS - 1; there is one cell 0 if a script says nothing.
- * Visitors of a cell have the end of its range (VISITORS). No two of these ranges overlap.
+ * Wifi cells have the numbers c = 0 to WIFI_CELLS - 1; there is one cell 0 if a script says
+ nothing.
+ * The end of the range of a cell is for its visitors (VISITORS), and for the places and walks of
+ * its devices where there are several cells (PLACES). No two of these ranges overlap.
  * Everything else is drawn from FederatedRandom, whose one seed is the draw of the task.
  */
 struct FederatedStreams
@@ -46,8 +48,10 @@ struct FederatedStreams
     static constexpr uint32_t WIFI_CELLS = 255;          //!< Wifi cells that there may be.
     static constexpr int64_t WIFI_CELL = 100'000;        //!< Radios and IP of wifi cell 0.
     static constexpr int64_t NEXT_CELL = 3'000'000;      //!< From there to those of the next cell.
-    static constexpr int64_t VISITORS = 2'900'000;       //!< From a cell to those of its visitors.
+    static constexpr int64_t VISITORS = 2'800'000;       //!< From a cell to those of its visitors.
     static constexpr int64_t VISITOR = 100;              //!< Streams of a visitor.
+    static constexpr int64_t PLACES = 2'900'000;         //!< From a cell to its places, as from
+                                                         //!< POSITIONS on.
     static constexpr int64_t FEDERATION = 1'000'000'000; //!< Task, center and devices.
     static constexpr int64_t CENTER = 8;                 //!< Streams of a center, so that those of
                                                          //!< devices do not depend on its policy.
