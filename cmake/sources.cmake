@@ -57,6 +57,7 @@ set(federated_sources
     model/federated-device.cc
     model/fusion-center.cc
     model/hierarchy/edge-training.cc
+    model/hierarchy/federated-roaming.cc
     model/fusion/effective-snr-fusion.cc
     model/fusion/fixed-link-noise.cc
     model/fusion/fusion-rule.cc
@@ -220,6 +221,7 @@ set(federated_headers
     model/federated-device.h
     model/fusion-center.h
     model/hierarchy/edge-training.h
+    model/hierarchy/federated-roaming.h
     model/fusion/effective-snr-fusion.h
     model/fusion/fixed-link-noise.h
     model/fusion/fusion-rule.h
@@ -346,6 +348,7 @@ set(federated_test_sources
     test/federated-output-test.cc
     test/federated-partition-test.cc
     test/federated-random-test.cc
+    test/federated-roaming-test.cc
     test/federated-test-suite.cc
     test/federated-trace-files-test.cc
     test/federated-trace-writer-test.cc

@@ -1318,6 +1318,8 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
         factory.Set("Enrolled", BooleanValue(IsEnrolled()));
         factory.Set("UplinkGroup", AddressValue(InetSocketAddress(m_group, m_address.port)));
     }
+    m_visitorFactory = factory;
+    m_visitorFactory.Set("Enrolled", BooleanValue(false));
     const bool v6 = Ipv6Address::IsMatchingType(m_address.ip);
     m_traces = Create<FederatedTraceWriter>();
     m_traces->Watch(m_center);
@@ -1353,19 +1355,65 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
         }
     }
     TellCenter();
-    std::vector<uint32_t> places;
-    const NodeContainer nodes = GetNodes();
-    std::transform(nodes.Begin(),
-                   nodes.End(),
-                   std::back_inserter(places),
-                   [](const Ptr<Node>& node) { return node->GetId(); });
-    m_traces->SetDistanceCallback(MakeBoundCallback(&GetDistance, m_reference->GetId(), places));
+    SetPlaces();
     ApplyStreams();
     if (IsEnrolled())
     {
         Enroll();
     }
     return applications;
+}
+
+Ptr<FederatedDevice>
+FederatedHelper::AddVisitor(const Ptr<Node>& node,
+                            const Address& address,
+                            uint32_t group,
+                            uint32_t share)
+{
+    NS_ABORT_MSG_IF(!m_center, "FederatedHelper: AddVisitor comes before Install");
+    NS_ABORT_MSG_IF(group >= m_groups.size(),
+                    "FederatedHelper: a visitor is of group " << group << ", but there are only "
+                                                              << m_groups.size());
+    NS_ABORT_MSG_IF(share >= m_task->GetDevices(),
+                    "FederatedHelper: a visitor has the part "
+                        << share << " of the data, which is split among " << m_task->GetDevices()
+                        << " devices");
+    const auto id = CountDevices() + static_cast<uint32_t>(m_visitors.size());
+    UintegerValue most;
+    m_center->GetAttribute("MaxDevices", most);
+    if (!IsSet(m_centerAttributes, "MaxDevices"))
+    {
+        m_center->SetAttribute("MaxDevices", UintegerValue(std::max<uint64_t>(most.Get(), id + 1)));
+    }
+    m_visitorFactory.Set("DeviceId", UintegerValue(id));
+    m_visitorFactory.Set("Share", UintegerValue(share));
+    m_visitorFactory.Set("Group", UintegerValue(group));
+    m_visitorFactory.Set("Bits", UintegerValue(m_groups[group].bits));
+    const auto device = m_visitorFactory.Create<FederatedDevice>();
+    device->SetAttribute("DeviceKey", StringValue(m_center->GetDeviceKey(id)));
+    Apply(device, m_deviceAttributes);
+    m_center->BindDevice(id, address);
+    m_traces->Watch(device);
+    m_visitors.emplace_back(node, device);
+    SetPlaces();
+    device->AssignStreams(m_stream + 1 + FederatedStreams::CENTER + FederatedStreams::DEVICE * id);
+    return device;
+}
+
+void
+FederatedHelper::SetPlaces()
+{
+    std::vector<uint32_t> places;
+    const NodeContainer nodes = GetNodes();
+    std::transform(nodes.Begin(),
+                   nodes.End(),
+                   std::back_inserter(places),
+                   [](const Ptr<Node>& node) { return node->GetId(); });
+    for (const auto& [node, device] : m_visitors)
+    {
+        places.push_back(node->GetId());
+    }
+    m_traces->SetDistanceCallback(MakeBoundCallback(&GetDistance, m_reference->GetId(), places));
 }
 
 void
@@ -1429,7 +1477,8 @@ FederatedHelper::AssignStreams(int64_t stream)
             Enroll(); // the split has changed, and with it the samples of the devices
         }
     }
-    return 1 + FederatedStreams::CENTER + FederatedStreams::DEVICE * CountDevices();
+    const auto devices = CountDevices() + static_cast<int64_t>(m_visitors.size());
+    return 1 + FederatedStreams::CENTER + FederatedStreams::DEVICE * devices;
 }
 
 void
@@ -1446,6 +1495,10 @@ FederatedHelper::ApplyStreams()
         NS_ABORT_MSG_IF(streams != FederatedStreams::DEVICE,
                         "FederatedHelper: a device uses other streams");
         stream += streams;
+    }
+    for (const auto& [node, device] : m_visitors)
+    {
+        stream += device->AssignStreams(stream);
     }
 }
 
@@ -1475,10 +1528,18 @@ FederatedHelper::MakeRunRecord()
             record.devices.push_back({m, group.bits, GetSamples(id), GetPlace(group.nodes.Get(i))});
         }
     }
+    for (const auto& [node, device] : m_visitors)
+    {
+        UintegerValue group;
+        device->GetAttribute("Group", group);
+        const auto m = static_cast<uint32_t>(group.Get());
+        record.devices.push_back(
+            {m, m_groups[m].bits, m_task->GetSamples(device->GetShare()), GetPlace(node)});
+    }
     record.facts = {
         {"d", std::to_string(m_task->GetDimension())},
         {"encoded", std::to_string(GetEncodedSize())},
-        {"devices", std::to_string(record.devices.size())},
+        {"devices", std::to_string(CountDevices())},
         {"groups", FederatedJson::List(groups)},
         {"profile", FederatedJson::Text(m_profile)},
         {"algorithm", FederatedJson::Text(m_algorithm)},
@@ -1488,6 +1549,10 @@ FederatedHelper::MakeRunRecord()
          m_center->IsContinued() ? std::to_string(m_center->GetRoundsBefore())
                                  : FederatedJson::NOTHING},
     };
+    if (!m_visitors.empty())
+    {
+        record.facts.emplace_back("visitors", std::to_string(m_visitors.size()));
+    }
     record.attributes = {
         {"FusionCenter", ListAttributes(m_center)},
         {"FederatedDevice", ListAttributes(m_devices.front())},

@@ -331,6 +331,21 @@ class FederatedHelper
      */
     void SetEdge(uint32_t device, const FederatedHelper& cell, uint32_t rounds);
 
+    /**
+     * Add a device that joins by itself, after Install() and before the simulation starts: one that
+     * comes from another cell (FederatedRoaming). It is never enrolled.
+     * @param node Its node.
+     * @param address Its IP address in this federation: a JOIN from another address is dropped.
+     * @param group Its group.
+     * @param share Its part of the data, in the split of the task.
+     * @return the application, which starts when it is added to the node. Its number is the next
+     * one after those of all other devices.
+     */
+    Ptr<FederatedDevice> AddVisitor(const Ptr<Node>& node,
+                                    const Address& address,
+                                    uint32_t group,
+                                    uint32_t share);
+
     /** @return whether the center is simulated by this process; after Install(). */
     bool HasCenter() const;
 
@@ -664,6 +679,9 @@ class FederatedHelper
      */
     Ptr<FusionCenter> MakeCenter(const Address& address) const;
 
+    /** Tell the traces where devices are. */
+    void SetPlaces();
+
     /** @return what PREFIX-run.json and PREFIX-devices.csv say; after Install(). */
     FederatedRunRecord MakeRunRecord();
 
@@ -715,10 +733,12 @@ class FederatedHelper
     Ptr<FusionCenter> m_center;                  //!< The center.
     std::vector<Ptr<FederatedDevice>> m_devices; //!< The devices.
     std::vector<const FederatedHelper*> m_cells; //!< Of the edges on this rank.
-    Ptr<FederatedDiagnosis> m_diagnosis;         //!< Says what went wrong.
-    Ptr<FederatedTraceWriter> m_traces;          //!< Joins the traces.
-    federated::SocketAddress m_address;          //!< Of the center, as devices reach it.
-    std::string m_prefix;                        //!< Start of the paths of files; empty: none.
+    ObjectFactory m_visitorFactory;              //!< Makes visitors.
+    std::vector<std::pair<Ptr<Node>, Ptr<FederatedDevice>>> m_visitors; //!< With their nodes.
+    Ptr<FederatedDiagnosis> m_diagnosis;                                //!< Says what went wrong.
+    Ptr<FederatedTraceWriter> m_traces;                                 //!< Joins the traces.
+    federated::SocketAddress m_address; //!< Of the center, as devices reach it.
+    std::string m_prefix;               //!< Start of the paths of files; empty: none.
 };
 
 } // namespace ns3

@@ -44,7 +44,9 @@ struct FederatedCommand
  *  - rng_seed, rng_run: of ns-3.
  *  - facts: d (coordinates of the model), encoded (coordinates of a sent update), devices, groups
  *    (a list of devices and bits), profile, algorithm, weights, protocol, start_round (rounds
- *    behind the model that the run began with, 0 if they are not known; null: a random model).
+ *    behind the model that the run began with, 0 if they are not known; null: a random model);
+ *    visitors (devices that may come from other cells, numbered after the others), if there are
+ * any.
  *  - attributes: those of FusionCenter, FederatedDevice (device 0) and LearningTask by name, as
  *    texts that ns-3 reads. Keys are left out.
  *  - tables: which of the tables PREFIX-rounds.csv, PREFIX-links.csv and PREFIX-devices.csv belong

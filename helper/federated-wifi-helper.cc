@@ -47,6 +47,7 @@ constexpr uint32_t NEXT_NETWORK = 1U << 16;   // from there to that of the next 
 const char* const CELL_MASK = "255.255.0.0";
 const char* const FIRST_WIRE = "172.16.0.0"; // likewise; no cell has such a network
 constexpr uint32_t NEXT_WIRE = 1U << 8;
+constexpr uint32_t MOST_DEVICES = NEXT_NETWORK - 3; // without access point and broadcast
 const char* const WIRE_MASK = "255.255.255.252";
 
 /**
@@ -394,7 +395,7 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
     }
     const int64_t streams =
         AssignStreams(FederatedStreams::WIFI_CELL + FederatedStreams::NEXT_CELL * m_cell);
-    NS_ABORT_MSG_IF(streams > FederatedStreams::NEXT_CELL,
+    NS_ABORT_MSG_IF(streams > FederatedStreams::VISITORS,
                     "FederatedWifiHelper: the cell uses too many streams");
 }
 
@@ -425,18 +426,76 @@ FederatedWifiHelper::AddAddresses(const NodeContainer& devices)
     }
     for (uint32_t i = 0; i < m_devices.GetN(); ++i)
     {
-        const Ptr<NetDevice> device = m_devices.Get(i);
-        AddAddress(device, Ipv4Address(first + 1 + i), CELL_MASK);
-        const auto routes = GetRoutes(device->GetNode());
-        if (others.count(device->GetNode()->GetId()) == 0)
+        const uint32_t node = m_devices.Get(i)->GetNode()->GetId();
+        AddDeviceAddress(m_devices.Get(i), i, others.count(node) == 0);
+    }
+}
+
+void
+FederatedWifiHelper::AddDeviceAddress(const Ptr<NetDevice>& device, uint32_t index, bool isNew)
+{
+    const Ipv4Address accessPoint(m_network.Get() + 1);
+    NS_ABORT_MSG_IF(index >= MOST_DEVICES,
+                    "FederatedWifiHelper: there are only "
+                        << MOST_DEVICES << " addresses for devices in " << m_network);
+    AddAddress(device, Ipv4Address(m_network.Get() + 2 + index), CELL_MASK);
+    const auto routes = GetRoutes(device->GetNode());
+    if (isNew)
+    {
+        routes->SetDefaultRoute(accessPoint, GetInterface(device));
+    }
+    else if (m_wired)
+    {
+        routes->AddHostRouteTo(m_centerAddress, accessPoint, GetInterface(device));
+    }
+}
+
+Ptr<FederatedDevice>
+FederatedWifiHelper::AddVisitor(FederatedHelper& federation,
+                                const Ptr<Node>& node,
+                                uint32_t group,
+                                uint32_t share)
+{
+    NS_ABORT_MSG_IF(!m_probe || !federation.GetCenter(),
+                    "FederatedWifiHelper: AddVisitor comes before Install");
+    NS_ABORT_MSG_IF(!node->GetObject<MobilityModel>(),
+                    "FederatedWifiHelper: node " << node->GetId() << " has no mobility model");
+    const uint32_t visitor = m_visitors.GetN();
+    const uint32_t index = m_devices.GetN() + visitor;
+    const bool isNew = !node->GetObject<Ipv4>();
+    int64_t stream = FederatedStreams::WIFI_CELL + FederatedStreams::NEXT_CELL * m_cell +
+                     FederatedStreams::VISITORS + FederatedStreams::VISITOR * visitor;
+    if (isNew)
+    {
+        InternetStackHelper internet;
+        internet.SetIpv6StackInstall(false);
+        internet.Install(node);
+        stream += internet.AssignStreams(node, stream);
+    }
+    const NetDeviceContainer radio = m_radios->Install(node, "ns3::StaWifiMac", m_mcs, m_txPower);
+    WifiHelper().AssignStreams(radio, stream);
+    m_visitors.Add(radio);
+    const Ptr<NetDevice> device = radio.Get(0);
+    AddDeviceAddress(device, index, isNew);
+    federated::TuneRadio(device, GetTuning());
+    if (!m_adhoc)
+    {
+        const NetDeviceContainer link(m_receiver, radio);
+        federated::TuneAssociation(link);
+        DynamicCast<WifiNetDevice>(device)->GetMac()->SetAttribute(
+            "WaitBeaconTimeout", TimeValue(MilliSeconds(120 + 10 * int64_t{index})));
+        if (m_staticArp)
         {
-            routes->SetDefaultRoute(Ipv4Address(first), GetInterface(device));
-        }
-        else if (m_wired)
-        {
-            routes->AddHostRouteTo(m_centerAddress, Ipv4Address(first), GetInterface(device));
+            federated::FillArpCaches(link);
         }
     }
+    const auto application =
+        federation.AddVisitor(node, Ipv4Address(m_network.Get() + 2 + index), group, share);
+    UintegerValue id;
+    application->GetAttribute("DeviceId", id);
+    m_probe->AddDevice(static_cast<uint32_t>(id.Get()),
+                       Mac48Address::ConvertFrom(device->GetAddress()));
+    return application;
 }
 
 Ipv4Address

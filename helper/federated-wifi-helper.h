@@ -229,6 +229,22 @@ class FederatedWifiHelper
     void Install(const NodeContainer& devices, const Ptr<Node>& accessPoint);
 
     /**
+     * Add a device that comes from other cells and goes there, after both cell and federation were
+     * installed: its radio and address here, and the application that joins the federation over
+     * the air (FederatedHelper::AddVisitor). FederatedRoaming starts it. The radio stays awake, and
+     * receives what is sent in the cell also while the device is elsewhere.
+     * @param federation The federation of the cell.
+     * @param node The node of the device, with a position.
+     * @param group Its group.
+     * @param share Its part of the data, in the split of the task.
+     * @return the application, on no node yet.
+     */
+    Ptr<FederatedDevice> AddVisitor(FederatedHelper& federation,
+                                    const Ptr<Node>& node,
+                                    uint32_t group,
+                                    uint32_t share);
+
+    /**
      * Change defaults of ns-3 that do not work for a federation, in radios of any standard and
      * topology. Call it before the simulation starts, once the radios have IPv4 addresses. What
      * they are changed to can be set before: the setters are named below.
@@ -383,6 +399,14 @@ class FederatedWifiHelper
      */
     void AddAddresses(const NodeContainer& devices);
 
+    /**
+     * Give the radio of a device its address and the routes that it needs.
+     * @param device The radio.
+     * @param index Its number in the cell.
+     * @param isNew Whether its node had no internet stack before.
+     */
+    void AddDeviceAddress(const Ptr<NetDevice>& device, uint32_t index, bool isNew);
+
     /** Make the center that is wired to the access point. */
     void AddWire();
 
@@ -434,6 +458,7 @@ class FederatedWifiHelper
     Ipv4Address m_centerAddress;                           //!< Its address.
     NetDeviceContainer m_devices;                          //!< Radios of the devices.
     NetDeviceContainer m_receiver;                         //!< Radio of the access point.
+    NetDeviceContainer m_visitors;                         //!< Radios of visitors.
     Ptr<WifiLinkProbe> m_probe;                            //!< At the receiving radio.
     Ptr<FederatedWifiSleep> m_sleep;                       //!< Lets radios sleep; may be null.
 };

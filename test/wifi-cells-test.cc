@@ -3,6 +3,7 @@
 #include "ns3/boolean.h"
 #include "ns3/constant-position-mobility-model.h"
 #include "ns3/federated-helper.h"
+#include "ns3/federated-roaming.h"
 #include "ns3/federated-streams.h"
 #include "ns3/federated-wifi-helper.h"
 #include "ns3/inet-socket-address.h"
@@ -11,6 +12,8 @@
 #include "ns3/ipv4-global-routing-helper.h"
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/ipv4.h"
+#include "ns3/learning-task.h"
+#include "ns3/mobility-model.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
@@ -25,6 +28,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace ns3;
@@ -36,22 +40,25 @@ namespace
 class Cell
 {
   public:
-    /** @param number Number of the cell. @param devices How many devices. */
-    explicit Cell(uint32_t number, uint32_t devices = 6)
+    /**
+     * @param number Number of the cell.
+     * @param apart Distance from one access point to the next.
+     */
+    explicit Cell(uint32_t number, double apart = 1e5)
     {
         m_wifi.SetCell(number);
         m_wifi.SetFading(1);
+        const uint32_t devices = 6;
         m_nodes = NodeContainer(devices);
         m_accessPoint = CreateObject<Node>();
-        // Cells are far from each other. Those of one cell are 10 m to 80 m from its center.
-        Place(m_accessPoint, 1e5 * number);
+        Place(m_accessPoint, apart * number);
         for (uint32_t i = 0; i < devices; ++i)
         {
-            Place(m_nodes.Get(i), 1e5 * number + 10 + 70.0 * i / devices);
+            Place(m_nodes.Get(i), apart * number + 10 + 35.0 * i / devices);
         }
         m_federation.AddGroup(m_nodes, 8);
         m_federation.SetAlgorithm("fedavg"); // without coins, which depend on the federation
-        m_federation.SetData(FederatedData::MakeSynthetic(1, 400, 50, 28, 28, 10));
+        m_federation.SetData(FederatedData::MakeSynthetic(1, 400, 50, 10, 10, 10));
         m_federation.SetTaskAttribute("Model", StringValue("ns3::LogisticModel"));
         m_federation.SetTaskAttribute("Threads", UintegerValue(1));
         m_federation.SetCenterAttribute("BitBudget", StringValue("ns3::FixedBitBudget[Bits=999]"));
@@ -156,9 +163,9 @@ class WifiCells : public testing::Test
     }
 
     /** @return a further cell, of a number. */
-    Cell& Add(uint32_t number)
+    Cell& Add(uint32_t number, double apart = 1e5)
     {
-        m_cells.push_back(std::make_unique<Cell>(number));
+        m_cells.push_back(std::make_unique<Cell>(number, apart));
         return *m_cells.back();
     }
 
@@ -369,6 +376,103 @@ TEST_F(WifiCells, CentersBehindAccessPointsAreReachedFromNodesWithOtherNetworks)
     EXPECT_NE(m_cells[0]->m_wifi.GetCenterAddress(), m_cells[1]->m_wifi.GetCenterAddress());
 }
 
+TEST_F(WifiCells, ADeviceWalksFromOneToTheOtherAndBack)
+{
+    for (const std::string mode : {"adhoc", "infrastructure", "wire"})
+    {
+        Reset();
+        const auto task = CreateObject<LearningTask>();
+        task->SetGroups({13});
+        task->AssignStreams(FederatedStreams::FEDERATION);
+        const auto walker = CreateObject<Node>();
+        Cell::Place(walker, 20);
+        const auto roaming = CreateObject<FederatedRoaming>();
+        std::vector<Ptr<FederatedDevice>> applications;
+        for (uint32_t number : {0U, 1U})
+        {
+            Cell& cell = Add(number, 100);
+            cell.m_wifi.SetFading(0);
+            cell.m_wifi.SetMode(mode == "adhoc" ? "adhoc" : "infrastructure");
+            cell.m_wifi.SetCenterOnWire(mode == "wire");
+            cell.m_wifi.SetSleep(number == 1 ? "wake" : "none");
+            cell.m_federation.ShareTask(task, 6 * number, number);
+            cell.m_federation.SetCenterAttribute("Rounds", UintegerValue(100000));
+            cell.m_federation.SetCenterAttribute("Participants", UintegerValue(7));
+            cell.m_federation.SetCenterAttribute("EvaluationInterval", UintegerValue(0));
+            cell.m_federation.SetDeviceAttribute(
+                "TimePerSample", StringValue("ns3::ConstantRandomVariable[Constant=2e-3]"));
+            cell.Install();
+            applications.push_back(cell.m_wifi.AddVisitor(cell.m_federation, walker, 0, 12));
+            roaming->AddCell(cell.m_accessPoint);
+        }
+        roaming->AddWalker(walker, applications);
+        for (const auto& [time, x] : {std::pair(3.0, 60.0), std::pair(6.0, 40.0)})
+        {
+            Simulator::Schedule(Seconds(time),
+                                &MobilityModel::SetPosition,
+                                walker->GetObject<MobilityModel>(),
+                                Vector(x, 0, 0));
+        }
+        Simulator::Stop(Seconds(9));
+        Simulator::Run();
+        EXPECT_EQ(roaming->GetMoves(), 2U) << mode;
+        const auto count = [this](uint32_t number, double from, double to)
+        {
+            uint32_t rounds = 0;
+            for (const RoundRecord& record : m_cells[number]->m_records)
+            {
+                for (const LinkRecord& link : record.links)
+                {
+                    if (link.device == 6 && record.start >= Seconds(from) &&
+                        record.end <= Seconds(to) && link.receivedFragments > 0)
+                    {
+                        EXPECT_GT(link.snr, 10); // the probe knows the radio of the visitor
+                        ++rounds;
+                    }
+                }
+            }
+            return rounds;
+        };
+        EXPECT_GE(count(0, 0, 3), 5U) << mode;
+        EXPECT_GE(count(1, 3, 7), 5U) << mode;
+        EXPECT_GE(count(0, 6, 9), 5U) << mode;
+        EXPECT_EQ(count(0, 4, 6), 0U) << mode;
+        EXPECT_EQ(count(1, 0, 3) + count(1, 7, 9), 0U) << mode;
+        const uint32_t answers = applications[0]->GetPrivacyLedger().GetAnswers();
+        EXPECT_EQ(applications[1]->GetPrivacyLedger().GetAnswers(), answers);
+        EXPECT_GE(answers, count(0, 0, 9) + count(1, 0, 9));
+        EXPECT_EQ(m_cells[0]->m_records.back().joined, 7U) << mode;
+        EXPECT_EQ(m_cells[1]->m_records.back().joined, 6U) << mode;
+    }
+}
+
+TEST_F(WifiCells, VisitorsThatStayAwayDoNotChangeACell)
+{
+    for (const std::string mode : {"adhoc", "infrastructure"})
+    {
+        std::vector<std::string> results;
+        for (const bool hasVisitor : {false, true})
+        {
+            Reset();
+            Cell& cell = Add(1);
+            cell.m_wifi.SetMode(mode);
+            // Fading draws for each receiver, also for one that is far away.
+            cell.m_wifi.SetFading(0);
+            cell.Install();
+            if (hasVisitor)
+            {
+                const auto node = CreateObject<Node>();
+                Cell::Place(node, 9e5);
+                cell.m_wifi.AddVisitor(cell.m_federation, node, 0, 0);
+            }
+            Simulator::Run();
+            ASSERT_EQ(cell.m_records.size(), 3U) << mode;
+            results.push_back(cell.Print());
+        }
+        EXPECT_EQ(results[0], results[1]) << mode;
+    }
+}
+
 TEST_F(WifiCells, HaveRoomInTheMapOfStreams)
 {
     using Map = FederatedStreams;
@@ -380,7 +484,8 @@ TEST_F(WifiCells, HaveRoomInTheMapOfStreams)
     cell.m_wifi.SetMode("infrastructure");
     cell.Install();
     const int64_t ofSeven = cell.m_wifi.AssignStreams(Map::WIFI_CELL);
-    EXPECT_LT(ofSeven * 10000 / 6, Map::NEXT_CELL);
+    EXPECT_LT(ofSeven * 10000 / 6, Map::VISITORS);
+    EXPECT_LT(Map::VISITORS, Map::NEXT_CELL);
 }
 
 TEST_F(WifiCells, MistakesOfAScriptGetASentence)

@@ -76,9 +76,9 @@ FederatedRoaming::AddWalker(const Ptr<Node>& node,
     NS_ABORT_MSG_IF(!node || !node->GetObject<MobilityModel>(),
                     "FederatedRoaming: the node of a walker has no mobility model");
     NS_ABORT_MSG_IF(applications.size() != m_cells.size(),
-                    "FederatedRoaming: a walker has " << applications.size()
-                                                      << " applications, but there are "
-                                                      << m_cells.size() << " cells");
+                    "FederatedRoaming: a walker has "
+                        << applications.size() << " applications, but there are " << m_cells.size()
+                        << " cells");
     const Ptr<FederatedRoaming> self(this);
     const auto index = static_cast<uint32_t>(m_walkers.size());
     Walker walker;
@@ -91,8 +91,7 @@ FederatedRoaming::AddWalker(const Ptr<Node>& node,
         {
             CheckApplication(walker, cell);
             applications[cell]->TraceConnectWithoutContext(
-                "LinkNeeded",
-                MakeBoundCallback(&FederatedRoaming::HandleNeed, this, index, cell));
+                "LinkNeeded", MakeBoundCallback(&FederatedRoaming::HandleNeed, this, index, cell));
             ++visited;
         }
     }
