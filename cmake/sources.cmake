@@ -9,6 +9,7 @@ set(federated_sources
     helper/federated-neighbors.cc
     helper/federated-network-trace.cc
     helper/federated-output-file.cc
+    helper/federated-privacy-totals.cc
     helper/federated-progress.cc
     helper/federated-quantizers.cc
     helper/federated-ranks.cc
@@ -161,6 +162,7 @@ set(federated_headers
     helper/federated-neighbors.h
     helper/federated-network-trace.h
     helper/federated-output-file.h
+    helper/federated-privacy-totals.h
     helper/federated-progress.h
     helper/federated-quantizers.h
     helper/federated-ranks.h

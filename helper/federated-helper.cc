@@ -759,6 +759,7 @@ FederatedHelper::SetEdge(uint32_t device, const FederatedHelper& cell, uint32_t 
     {
         samples += cell.GetSamples(i);
     }
+    m_cells.push_back(&cell);
     m_devices[device]->SetTraining(
         std::make_unique<federated::EdgeTraining>(cell.m_center, m_task, rounds, samples));
 }
@@ -1289,6 +1290,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
     NS_ABORT_MSG_IF(m_center, "FederatedHelper: a federation is installed once");
     std::string error;
     NS_ABORT_MSG_IF(!Check(centerNode, centerAddress, error), "FederatedHelper: " << error);
+    CheckRanks(centerNode);
     m_address = federated::SocketAddress(centerAddress);
     m_reference = m_reference ? m_reference : centerNode;
     MakeStrategies();
@@ -1643,12 +1645,16 @@ int
 FederatedHelper::Finish(const FederatedResultLine& result) const
 {
     NS_ABORT_MSG_IF(!m_traces, "FederatedHelper: Finish comes before Install");
+    FederatedResultLine line = result;
+    PrintCells(std::cerr, line);
+    FederatedPrivacyTotals totals;
+    totals.Add(*m_traces);
+    totals.AddOtherRanks();
     if (!HasCenter())
     {
         Simulator::Destroy();
         return 0; // the rank of the center says what came of it
     }
-    FederatedResultLine line = result;
     if (m_center->IsContinued())
     {
         line.AddCount("start_round", m_center->GetRoundsBefore());
@@ -1661,7 +1667,7 @@ FederatedHelper::Finish(const FederatedResultLine& result) const
     bool isComplete = m_traces->IsComplete(error);
     if (isComplete)
     {
-        PrintPrivacy(std::cerr);
+        PrintPrivacy(std::cerr, totals);
     }
     if (isComplete && m_save && m_prefix.empty())
     {
@@ -1815,9 +1821,78 @@ FederatedHelper::PrintClaims(std::ostream& stream) const
 }
 
 void
+FederatedHelper::CheckRanks(const Ptr<Node>& centerNode) const
+{
+    const NodeContainer nodes = GetNodes();
+    const bool isSplit = std::any_of(nodes.Begin(),
+                                     nodes.End(),
+                                     [&centerNode](const Ptr<Node>& node)
+                                     { return node->GetSystemId() != centerNode->GetSystemId(); });
+    NS_ABORT_MSG_IF(isSplit && GetFragmentSize() > FederatedRanks::LARGEST_FRAGMENT,
+                    "FederatedHelper: FragmentSize is "
+                        << GetFragmentSize() << ", but a packet to another rank has room for "
+                        << FederatedRanks::LARGEST_FRAGMENT << " bytes only");
+}
+
+bool
+FederatedHelper::HasAllDevices() const
+{
+    return std::all_of(m_devices.begin(),
+                       m_devices.end(),
+                       [](const Ptr<FederatedDevice>& device) { return device->GetNode(); });
+}
+
+void
 FederatedHelper::PrintPrivacy(std::ostream& stream) const
 {
     NS_ABORT_MSG_IF(!m_traces, "FederatedHelper: PrintPrivacy comes before Install");
+    if (!HasAllDevices())
+    {
+        stream << "privacy: what devices on other ranks have spent is not known here\n";
+    }
+    FederatedPrivacyTotals totals;
+    totals.Add(*m_traces);
+    PrintPrivacy(stream, totals);
+}
+
+void
+FederatedHelper::PrintCells(std::ostream& stream, FederatedResultLine& line) const
+{
+    if (std::isnan(FederatedRanks::GetMax(m_cells.empty() ? std::nan("") : 0)))
+    {
+        return; // its devices are no edges
+    }
+    FederatedPrivacyTotals totals;
+    for (const FederatedHelper* cell : m_cells)
+    {
+        totals.Add(*cell->m_traces);
+    }
+    totals.AddOtherRanks();
+    line.AddCount("most_answers", totals.GetMostAnswers());
+    for (const auto& [key, which] : {std::make_pair("true_epsilon", EPSILON_BASIC),
+                                     std::make_pair("zcdp_epsilon", EPSILON_ZCDP),
+                                     std::make_pair("sampled_epsilon", EPSILON_SAMPLED)})
+    {
+        const double epsilon = totals.GetLargestEpsilon(which);
+        if (!std::isnan(epsilon))
+        {
+            line.AddReal(key, epsilon);
+        }
+    }
+    if (!m_cells.empty() && m_cells.front()->m_cell == 1) // one rank speaks for all
+    {
+        stream << "privacy of the devices of all cells:\n";
+        m_cells.front()->PrintPrivacy(stream, totals);
+    }
+    if (HasCenter())
+    {
+        stream << "privacy of the edges:\n";
+    }
+}
+
+void
+FederatedHelper::PrintPrivacy(std::ostream& stream, const FederatedPrivacyTotals& totals) const
+{
     PrintClaims(stream);
     if (m_center->IsContinued())
     {
@@ -1828,10 +1903,10 @@ FederatedHelper::PrintPrivacy(std::ostream& stream) const
                << (rounds > 0 ? "" : ", and an earlier run with this RngRun tossed the same coins")
                << '\n';
     }
-    const double basic = m_traces->GetLargestEpsilon(EPSILON_BASIC);
-    const double zcdp = m_traces->GetLargestEpsilon(EPSILON_ZCDP);
-    const double sameCell = m_traces->GetLargestEpsilon(EPSILON_SAME_CELL);
-    stream << "privacy: most answers of a device: " << m_traces->GetMostAnswers();
+    const double basic = totals.GetLargestEpsilon(EPSILON_BASIC);
+    const double zcdp = totals.GetLargestEpsilon(EPSILON_ZCDP);
+    const double sameCell = totals.GetLargestEpsilon(EPSILON_SAME_CELL);
+    stream << "privacy: most answers of a device: " << totals.GetMostAnswers();
     if (!std::isnan(zcdp))
     {
         stream << ", epsilon " << zcdp << " at delta "
@@ -1839,8 +1914,7 @@ FederatedHelper::PrintPrivacy(std::ostream& stream) const
     }
     if (!std::isnan(basic))
     {
-        stream << ", epsilon " << basic << " (basic), "
-               << m_traces->GetLargestEpsilon(EPSILON_SAMPLED)
+        stream << ", epsilon " << basic << " (basic), " << totals.GetLargestEpsilon(EPSILON_SAMPLED)
                << " for one sample with its random batches";
     }
     else if (!std::isnan(sameCell))

@@ -4,6 +4,7 @@
 #define FEDERATED_HELPER_H
 
 #include "federated-diagnosis.h"
+#include "federated-privacy-totals.h"
 #include "federated-result-line.h"
 #include "federated-run-record.h"
 #include "federated-trace-writer.h"
@@ -324,7 +325,8 @@ class FederatedHelper
      * Let a device learn by rounds of a cell instead of on samples of its own: it is an edge. After
      * Install() of both; the attribute OnRequest of the center of the cell is set.
      * @param device The device. Nothing is done if another process simulates it.
-     * @param cell The federation of the cell, whose center is on the node of the device.
+     * @param cell The federation of the cell, whose center is on the node of the device. It lives
+     * until Finish(), which counts its devices too.
      * @param rounds Rounds of the cell in a round of this federation.
      */
     void SetEdge(uint32_t device, const FederatedHelper& cell, uint32_t rounds);
@@ -403,8 +405,8 @@ class FederatedHelper
     [[nodiscard]] bool SaveModel(const std::string& path, std::string& error) const;
 
     /**
-     * End a script: PrintPrivacy() and PrintWarnings() on standard error, the result in
-     * PREFIX-run.json and the model in PREFIX-model.npy if they are written,
+     * End a script, on all ranks: PrintPrivacy() and PrintWarnings() on standard error, the result
+     * in PREFIX-run.json and the model in PREFIX-model.npy if they are written,
      * Simulator::Destroy(), and the result line on standard output.
      * @param result The result line. It gets start_round, rounds behind the model that the run
      * began with, if there was one, and model_round, that of the written model.
@@ -549,6 +551,30 @@ class FederatedHelper
 
     /** @return why devices and center do not reach each other, without a period; empty: unknown. */
     std::string FindObstacle() const;
+
+    /**
+     * Print the privacy summary, with the totals of all devices that count.
+     * @param stream Where to.
+     * @param totals The totals.
+     */
+    void PrintPrivacy(std::ostream& stream, const FederatedPrivacyTotals& totals) const;
+
+    /**
+     * Print the privacy summary of the devices of all cells, if this is the federation of edges.
+     * By all ranks or none.
+     * @param stream Where to.
+     * @param [in,out] line The result line, which gets their totals.
+     */
+    void PrintCells(std::ostream& stream, FederatedResultLine& line) const;
+
+    /**
+     * Abort with a sentence if messages do not fit into a packet from one rank to another.
+     * @param centerNode The node of the center.
+     */
+    void CheckRanks(const Ptr<Node>& centerNode) const;
+
+    /** @return whether this process simulates all devices. */
+    bool HasAllDevices() const;
 
     /** Print what is claimed about updates, a line for each claim. */
     void PrintClaims(std::ostream& stream) const;
@@ -706,6 +732,7 @@ class FederatedHelper
     Ptr<IntervalRule> m_interval;                //!< Shared by all.
     Ptr<FusionCenter> m_center;                  //!< The center.
     std::vector<Ptr<FederatedDevice>> m_devices; //!< The devices.
+    std::vector<const FederatedHelper*> m_cells; //!< Of the edges on this rank.
     ObjectFactory m_visitorFactory;              //!< Makes visitors.
     std::vector<std::pair<Ptr<Node>, Ptr<FederatedDevice>>> m_visitors; //!< With their nodes.
     Ptr<FederatedDiagnosis> m_diagnosis;                                //!< Says what went wrong.

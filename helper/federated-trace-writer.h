@@ -280,8 +280,8 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     std::optional<FederatedRunRecord> m_run; //!< Describes the run, if it was described.
 
     // State
-    uint32_t m_firstShare = 0;                                   //!< Of device 0.
-    uint32_t m_shares = std::numeric_limits<uint32_t>::max();    //!< Those that count.
+    uint32_t m_firstShare = 0;                                //!< Of device 0.
+    uint32_t m_shares = std::numeric_limits<uint32_t>::max(); //!< Those that count.
     double m_awakeBefore = 0; //!< Mean time awake at the end of the last round.
     Time m_endBefore;         //!< The end of the last round.
     std::string m_prefix;     //!< Start of the paths; empty: none.

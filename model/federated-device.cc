@@ -63,12 +63,11 @@ FederatedDevice::GetTypeId()
             .SetParent<Application>()
             .SetGroupName("Federated")
             .AddConstructor<FederatedDevice>()
-            .AddAttribute(
-                "DeviceId",
-                "Identifier of the device in its federation, from 0 on.",
-                UintegerValue(0),
-                MakeUintegerAccessor(&FederatedDevice::m_id),
-                MakeUintegerChecker<uint32_t>(0, FederatedHeader::ALL_DEVICES - 1))
+            .AddAttribute("DeviceId",
+                          "Identifier of the device in its federation, from 0 on.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&FederatedDevice::m_id),
+                          MakeUintegerChecker<uint32_t>(0, FederatedHeader::ALL_DEVICES - 1))
             .AddAttribute("Share",
                           "Number of the part of the data of the Task that is the device's own; "
                           "4294967295: DeviceId. The privacy ledger is kept for it: applications "

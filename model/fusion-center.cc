@@ -656,9 +656,9 @@ FusionCenter::RunRounds(RoundsRequest request)
 {
     NS_ABORT_MSG_IF(!m_onRequest, "FusionCenter: RunRounds needs OnRequest");
     NS_ABORT_MSG_IF(request.model.size() != m_task->GetDimension(),
-                    "FusionCenter: RunRounds got a model of "
-                        << request.model.size() << " coordinates, the task has "
-                        << m_task->GetDimension());
+                    "FusionCenter: RunRounds got a model of " << request.model.size()
+                                                              << " coordinates, the task has "
+                                                              << m_task->GetDimension());
     if (!m_running)
     {
         return false;

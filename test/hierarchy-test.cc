@@ -163,10 +163,9 @@ class Hierarchy : public testing::Test
             cell.ShareTask(task, c * devices, c);
             cell.SetCenterAttribute("OnRequest", BooleanValue(true));
             cell.SetCenterAttribute("Deadline", TimeValue(m_cellDeadline));
-            cell.SetDeviceAttribute(
-                "TimePerSample",
-                StringValue("ns3::ConstantRandomVariable[Constant=" +
-                            std::to_string(m_timePerSample) + "]"));
+            cell.SetDeviceAttribute("TimePerSample",
+                                    StringValue("ns3::ConstantRandomVariable[Constant=" +
+                                                std::to_string(m_timePerSample) + "]"));
             cell.Install(
                 edges.Get(c),
                 InetSocketAddress(Ipv4Address((network + "1").c_str()), FederatedPort::CENTER + 1));
@@ -187,8 +186,7 @@ class Hierarchy : public testing::Test
         Connect(center, nodes, "10.1.0.0");
         SetUpLearning(flat, devices);
         flat.AddGroup(nodes, m_bits);
-        flat.Install(center,
-                     InetSocketAddress(Ipv4Address("10.1.0.1"), FederatedPort::CENTER));
+        flat.Install(center, InetSocketAddress(Ipv4Address("10.1.0.1"), FederatedPort::CENTER));
         flat.StopWhenFinished();
         Simulator::Run();
         return flat.GetCenter()->GetModel();
@@ -208,16 +206,16 @@ class Hierarchy : public testing::Test
         return PARTICIPANT_SILENT;
     }
 
-    std::string m_algorithm = "fedavg";      //!< Of the cells.
-    std::string m_weights = "samples";       //!< Likewise.
-    uint32_t m_rounds = 4;                   //!< Of the cloud.
-    uint32_t m_edgeRounds = 1;               //!< kappa.
-    uint32_t m_bits = 4;                     //!< Of the devices.
-    uint32_t m_moreBits = 0;                 //!< Of those of each further cell.
-    std::string m_cloudRule;                 //!< Fusion rule of the cloud; empty: by samples.
-    double m_timePerSample = 1e-5;           //!< Of the devices.
-    Time m_cloudDeadline = Seconds(10);      //!< Of the cloud.
-    Time m_cellDeadline = Seconds(2);        //!< Of the cells.
+    std::string m_algorithm = "fedavg"; //!< Of the cells.
+    std::string m_weights = "samples";  //!< Likewise.
+    uint32_t m_rounds = 4;              //!< Of the cloud.
+    uint32_t m_edgeRounds = 1;          //!< kappa.
+    uint32_t m_bits = 4;                //!< Of the devices.
+    uint32_t m_moreBits = 0;            //!< Of those of each further cell.
+    std::string m_cloudRule;            //!< Fusion rule of the cloud; empty: by samples.
+    double m_timePerSample = 1e-5;      //!< Of the devices.
+    Time m_cloudDeadline = Seconds(10); //!< Of the cloud.
+    Time m_cellDeadline = Seconds(2);   //!< Of the cells.
 
     std::unique_ptr<FederatedHelper> m_cloud;   //!< The federation of the edges.
     std::vector<std::unique_ptr<Cell>> m_cells; //!< The cells.
@@ -327,18 +325,16 @@ TEST_F(Hierarchy, AnEdgeThatLosesItsBackhaulMidRoundComesBack)
     MakeHierarchy(2, 4, 4);
     const Ptr<Node> edge = m_backhaul.Get(2)->GetNode();
     const auto ipv4 = edge->GetObject<Ipv4>();
-    const auto interface =
-        static_cast<uint32_t>(ipv4->GetInterfaceForDevice(m_backhaul.Get(2)));
+    const auto interface = static_cast<uint32_t>(ipv4->GetInterfaceForDevice(m_backhaul.Get(2)));
     m_cloud->GetCenter()->TraceConnectWithoutContext(
         "RoundStart",
         MakeBoundCallback(
-            +[](std::pair<Ptr<Ipv4>, uint32_t>* link,
-                uint32_t round,
-                const std::vector<uint32_t>&)
+            +[](std::pair<Ptr<Ipv4>, uint32_t>* link, uint32_t round, const std::vector<uint32_t>&)
             {
                 if (round == 2) // the edge has its model and trains
                 {
-                    ScheduleCall(MilliSeconds(50), [link]() { link->first->SetDown(link->second); });
+                    ScheduleCall(MilliSeconds(50),
+                                 [link]() { link->first->SetDown(link->second); });
                     ScheduleCall(Seconds(4), [link]() { link->first->SetUp(link->second); });
                 }
             },

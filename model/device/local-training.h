@@ -26,9 +26,7 @@ class LocalTraining : public DeviceTraining
     LocalTraining(Ptr<LearningTask> task, uint32_t share);
     ~LocalTraining() override;
 
-    void Begin(std::shared_ptr<LocalUpdate> update,
-               const TrainingTerms& terms,
-               Done done) override;
+    void Begin(std::shared_ptr<LocalUpdate> update, const TrainingTerms& terms, Done done) override;
     void Cancel() override;
     uint32_t GetSamples() const override;
 

@@ -58,10 +58,10 @@ struct FusedDevice
 /** The outcome of a fusion. */
 struct FusedModel
 {
-    bool skipped = true;              //!< Too few updates, or they overflow: no new model.
-    bool overflowed = false;          //!< Skipped because a coordinate became infinite or NaN.
-    std::vector<float> model;         //!< The new model, d coordinates; empty if skipped.
-    double untouchedFraction = 1;     //!< Encoded coordinates that no device delivered.
+    bool skipped = true;          //!< Too few updates, or they overflow: no new model.
+    bool overflowed = false;      //!< Skipped because a coordinate became infinite or NaN.
+    std::vector<float> model;     //!< The new model, d coordinates; empty if skipped.
+    double untouchedFraction = 1; //!< Encoded coordinates that no device delivered.
     double error = std::numeric_limits<double>::quiet_NaN(); //!< Expected squared error of a
                                                              //!< coordinate; NaN if skipped.
     std::vector<FusedDevice> devices; //!< Those whose update can be decoded, as they were given.

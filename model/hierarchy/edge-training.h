@@ -48,9 +48,7 @@ class EdgeTraining : public DeviceTraining
                  uint32_t samples);
     ~EdgeTraining() override;
 
-    void Begin(std::shared_ptr<LocalUpdate> update,
-               const TrainingTerms& terms,
-               Done done) override;
+    void Begin(std::shared_ptr<LocalUpdate> update, const TrainingTerms& terms, Done done) override;
     void Cancel() override;
     uint32_t GetSamples() const override;
 
