@@ -76,7 +76,8 @@ ForgetUnfinished()
 void
 StopSimulation(const FusionCenter* center, uint32_t /* rounds */)
 {
-    if (g_unfinished.erase(center) > 0 && g_unfinished.empty() && FederatedRanks::GetSize() == 1)
+    if (g_unfinished.erase(center) > 0 && g_unfinished.empty() &&
+        !FederatedRanks::IsStoppingTogether())
     {
         Simulator::Stop();
     }
@@ -1592,7 +1593,8 @@ void
 FederatedHelper::StopWhenFinished()
 {
     NS_ABORT_MSG_IF(!m_center, "FederatedHelper: StopWhenFinished comes before Install");
-    if (FederatedRanks::GetSize() > 1)
+    // Edges may be in the middle of a round then: on one rank they end it as on several.
+    if (FederatedRanks::GetSize() > 1 || !m_cells.empty())
     {
         FederatedRanks::StopTogether([]() { return g_unfinished.empty(); });
     }

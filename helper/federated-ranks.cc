@@ -97,6 +97,12 @@ FederatedRanks::StopTogether(const std::function<bool()>& hasFinished)
     g_hasFinished = hasFinished;
 }
 
+bool
+FederatedRanks::IsStoppingTogether()
+{
+    return g_hasFinished != nullptr;
+}
+
 void
 FederatedRanks::CheckEnd()
 {

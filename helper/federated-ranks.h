@@ -118,6 +118,9 @@ class FederatedRanks
      */
     static void StopTogether(const std::function<bool()>& hasFinished);
 
+    /** @return whether StopTogether() was called in this simulation. */
+    static bool IsStoppingTogether();
+
   private:
     /** Stop if all ranks have finished, else ask again later. */
     static void CheckEnd();
