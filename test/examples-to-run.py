@@ -51,6 +51,11 @@ cpp_examples = [
         "False",
     ),
     (
+        "federated-multicell --cells=2 --devices=4 --participants=3 --walkers=2 --rounds=2 --data=../../contrib/federated/data/mnist",
+        "os.path.isdir('contrib/federated/data/mnist')",
+        "False",
+    ),
+    (
         "federated-lte --devices=6 --participants=4 --rounds=2 --data=../../contrib/federated/data/mnist",
         "os.path.isdir('contrib/federated/data/mnist')",
         "False",
