@@ -429,6 +429,29 @@ def list_fading(source):
     return ["fades", "updates", *(name for name, _ in columns.values()), "to own order", "to each frame"], lines
 
 
+# Cells and a cloud
+
+MULTICELL_SECONDS = 16.5  # simulated; rounds of the cloud that ended by then count
+
+
+def list_multicell(source):
+    """Accuracy of the last model of the cloud at equal simulated time, and how many rounds that took."""
+    rounds = source.table("rounds")
+    last = rounds[rounds["time_s"] <= MULTICELL_SECONDS].sort_values("round").groupby("run").last()
+    table = source.table().set_index("run", drop=False)
+    table["ended"] = last["round"]
+    table["cell_rounds"] = last["round"] * table["edge_rounds"]
+    table["test_accuracy"] = last["test_accuracy"]
+    table["time_s"] = last["time_s"]
+    lines = []
+    for case, part in table.groupby("case", sort=False):
+        rate, _, kappa = case.partition(", ")
+        _, accuracy = make_table(part, ["case"], "test_accuracy")
+        lines.append([rate, kappa, *(f"{part[name].mean():.{digits}f}" for name, digits in
+                                     (("ended", 1), ("cell_rounds", 1), ("time_s", 1))), accuracy[0][1]])
+    return ["backhaul", "rounds of a cell", "rounds of the cloud", "of a cell", "time, s", "accuracy, %"], lines
+
+
 # True epsilons
 
 
@@ -511,6 +534,7 @@ FIGURES = [
     Figure("distance-links", "distance", None, list_distance_links),
     Figure("distance-rises", "distance", None, list_distance_rises),
     Figure("fading", "fading", draw_fading, list_fading),
+    Figure("multicell", "multicell", None, list_multicell),
     Figure("private", "private", draw_private, list_private),
     Figure("private-rho", "private", None, list_private_rho),
     Figure("private-ledger", "private", None, list_private_ledger),
