@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/bit-packer.h"
+#include "ns3/double.h"
 #include "ns3/dp-stochastic-quantizer.h"
 #include "ns3/effective-snr-fusion.h"
+#include "ns3/fixed-interval.h"
 #include "ns3/gaussian-quantizer.h"
 #include "ns3/laplace-quantizer.h"
 #include "ns3/max-abs-interval.h"
@@ -15,6 +17,7 @@
 #include "ns3/trimmed-mean-aggregator.h"
 #include "ns3/update-clipping.h"
 #include "ns3/update-fusion.h"
+#include "ns3/update-preparation.h"
 
 #include <benchmark/benchmark.h>
 
@@ -60,6 +63,48 @@ Quantize(benchmark::State& state)
         quantizer->Encode(values.data(), intervals, 4, random, payload.data());
         benchmark::DoNotOptimize(payload.data());
     }
+}
+
+/**
+ * All that a device does to an update, what it says in its traces included.
+ * @param rule Chooses the interval.
+ */
+void
+PrepareWith(benchmark::State& state, const IntervalRule& rule)
+{
+    const auto update = MakeUpdate();
+    const auto quantizer = CreateObject<DpStochasticQuantizer>();
+    UpdateSettings settings;
+    settings.clipNorm = CLIP_L1;
+    settings.intervalRule = &rule;
+    settings.quantizer = PeekPointer(quantizer);
+    settings.bits = 4;
+    std::vector<float> values(update);
+    settings.clipBound = GetUpdateNorm(CLIP_L1, values.data(), DIMENSION);
+    FederatedRandom random(1);
+    PreparedUpdate prepared;
+    for (auto _ : state)
+    {
+        settings.clipBound *= 1 - 1e-6; // so that every round really scales
+        PrepareUpdate(settings, {DIMENSION}, random, values, prepared);
+        benchmark::DoNotOptimize(prepared.payload.data());
+    }
+}
+
+void
+Prepare(benchmark::State& state)
+{
+    PrepareWith(state, *CreateObject<MaxAbsInterval>());
+}
+
+/** With an interval that some coordinates leave. */
+void
+PrepareClamped(benchmark::State& state)
+{
+    const auto rule = CreateObject<FixedInterval>();
+    rule->SetAttribute("Low", DoubleValue(-9e-4));
+    rule->SetAttribute("High", DoubleValue(9e-4));
+    PrepareWith(state, *rule);
 }
 
 /** Rotate an update: 159,010 coordinates become 262,144. */
@@ -247,6 +292,8 @@ CopyTenUpdates(benchmark::State& state)
 }
 
 BENCHMARK(Quantize)->Unit(benchmark::kMillisecond);
+BENCHMARK(Prepare)->Unit(benchmark::kMillisecond);
+BENCHMARK(PrepareClamped)->Unit(benchmark::kMillisecond);
 BENCHMARK(Rotate)->Unit(benchmark::kMillisecond);
 BENCHMARK(Interleave)->Unit(benchmark::kMillisecond);
 BENCHMARK(QuantizeOptimally)->Unit(benchmark::kMillisecond);

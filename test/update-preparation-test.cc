@@ -406,9 +406,16 @@ TEST_F(UpdatePreparationTest, CountsWhatTheIntervalClamps)
         auto values = MakeValues(1001);
         values[7] = -0.25F; // the ends are inside
         values[1000] = 0.125F;
-        const auto outside = std::count_if(
-            values.begin(), values.end(), [](float v) { return v < -0.25F || v > 0.125F; });
+        values[8] = -0.125F;
+        const auto countOutside = [&values](float low)
+        {
+            return std::count_if(
+                values.begin(), values.end(), [low](float v) { return v < low || v > 0.125F; });
+        };
+        const auto outside = countOutside(-0.25F);
+        const auto outsideSymmetric = countOutside(-0.125F);
         ASSERT_GT(outside, 100);
+        ASSERT_GT(outsideSymmetric, outside);
         FederatedRandom coins(7);
         PreparedUpdate result;
         PrepareUpdate(settings, layerEnds, coins, values, result);
@@ -419,6 +426,9 @@ TEST_F(UpdatePreparationTest, CountsWhatTheIntervalClamps)
             continue;
         }
         EXPECT_EQ(result.clampedFraction, static_cast<double>(outside) / 1001);
+        m_rule->SetAttribute("Low", DoubleValue(-0.125));
+        PrepareUpdate(settings, layerEnds, coins, values, result);
+        EXPECT_EQ(result.clampedFraction, static_cast<double>(outsideSymmetric) / 1001);
         settings = Make(name, "MinMaxInterval", CLIP_L1);
         m_rule->SetAttribute("PerLayer", BooleanValue(true));
         PrepareUpdate(settings, layerEnds, coins, values, result);

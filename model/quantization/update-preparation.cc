@@ -6,6 +6,8 @@
 
 #include "ns3/assert.h"
 
+#include <cmath>
+
 namespace ns3
 {
 
@@ -35,6 +37,24 @@ CheckOneInterval(const IntervalRule* rule, const std::string& update, std::strin
 }
 
 /**
+ * @param values Coordinates.
+ * @param count How many.
+ * @param isOutside Function of a coordinate.
+ * @return how many of them are outside.
+ */
+template <typename IsOutside>
+uint32_t
+CountIf(const float* values, std::size_t count, IsOutside isOutside)
+{
+    return federated::FoldOver(
+        values,
+        count,
+        uint32_t{0},
+        [isOutside](uint32_t sum, float value) { return sum + isOutside(value); },
+        [](uint32_t a, uint32_t b) { return a + b; });
+}
+
+/**
  * @param values Encoded coordinates.
  * @param intervals Ranges that cover them, each with its interval.
  * @return the fraction of them that lie outside.
@@ -45,13 +65,13 @@ GetOutsideFraction(const std::vector<float>& values, const std::vector<IntervalR
     uint64_t outside = 0;
     for (const IntervalRange& range : intervals)
     {
-        outside += federated::FoldOver(
-            values.data() + range.begin,
-            range.end - range.begin,
-            uint32_t{0},
-            [&range](uint32_t count, float value)
-            { return count + ((value < range.low) | (value > range.high)); },
-            [](uint32_t a, uint32_t b) { return a + b; });
+        const float* first = values.data() + range.begin;
+        const std::size_t count = range.end - range.begin;
+        const float low = range.low;
+        const float high = range.high;
+        outside += low == -high // then one comparison is enough
+                       ? CountIf(first, count, [=](float a) { return std::abs(a) > high; })
+                       : CountIf(first, count, [=](float a) { return (a < low) | (a > high); });
     }
     return static_cast<double>(outside) / static_cast<double>(values.size());
 }

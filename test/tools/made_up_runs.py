@@ -8,7 +8,8 @@ import math
 HOSTILE = "a\"'&<b>x<img src=q onerror=window.broken=1><!--<script>window.broken=1"
 
 ROUNDS = ("round,time_s,train_loss,test_accuracy,selected,received,bit_budget,granted_bits,delivered_bits,"
-          "lost_fraction,mean_snr_db,mean_sigma,same_cell_epsilon,skipped,true_epsilon\n")
+          "lost_fraction,mean_snr_db,mean_sigma,same_cell_epsilon,skipped,true_epsilon,"
+          "clamped_fraction,mean_burst,repair_s,awake_fraction\n")
 LINKS = ("round,device,group,bits,snr_db,sigma,sent_fragments,received_fragments,weight,distance_m,uplink_s,"
          "state,phy_rate_bps,frames_ok,frames_failed,energy_j\n")
 
@@ -28,15 +29,16 @@ def describe(text="plain", tables=("rounds", "devices", "links"), **changes):
     return json.dumps(run)
 
 
-def write_rounds(prefix, rounds):
+def write_rounds(prefix, rounds, awake=""):
     rows = [f"{i},{4.5 * i},{2 / i},{'' if i == 2 else 0.9 - 0.5 / i},4,3,30,12,{9 + i},"
-            f"{0.3 / i},{20 + math.sin(i)},,{0.1 * i},0,\n" for i in range(1, rounds + 1)]
+            f"{0.3 / i},{20 + math.sin(i)},,{0.1 * i},0,,{0.01 * i},{'' if i == 2 else 1 + i},{0.25 * i},{awake}\n"
+            for i in range(1, rounds + 1)]
     prefix.with_name(f"{prefix.name}-rounds.csv").write_text(ROUNDS + "".join(rows))
 
 
 def write_cell(prefix, rounds=3, devices=6, text="plain"):
-    """A cell with places and links."""
-    write_rounds(prefix, rounds)
+    """A cell with places and links, whose radios sleep."""
+    write_rounds(prefix, rounds, awake=0.375)
     prefix.with_name(f"{prefix.name}-run.json").write_text(describe(text))
     places = [f"{i},{i % 2},{2 + 2 * (i % 2)},600,{10 * math.cos(i) * (1 + i)},{10 * math.sin(i) * (1 + i)},0\n"
               for i in range(devices)]

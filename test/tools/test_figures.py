@@ -146,6 +146,10 @@ def test_the_tables_of_the_distance_say_how_many_runs_reached_80_percent():
     assert lines[0] == ["renormalize", "20"] + ["85.0 +- 0.0"] * 3 + ["+0.00 +- 0.00"] * 2
     picture = figures.draw_distance(make_distance())
     assert len(picture.axes) == 9
+    accuracy, time = picture.axes[0], picture.axes[2]
+    assert time.get_title() == "Time to 80 %, renormalize"
+    assert max(max(line.get_xdata()) for line in time.lines if len(line.get_xdata())) < 25, "only 20 m is drawn"
+    assert time.get_xlim() == pytest.approx(accuracy.get_xlim(), abs=0.5), "panels can be compared"
     plot.pyplot.close(picture)
 
 

@@ -76,6 +76,10 @@ def test_the_data_are_those_of_the_files():
     assert run["rounds"]["test_accuracy"] == [0.4, None, 0.733333]
     assert "true_epsilon" not in run["rounds"], "an empty column is not measured"
     assert run["rounds"]["energy_j"] == [0.75, 2.25, 4.5], "summed over devices and rounds"
+    assert run["rounds"]["clamped_fraction"] == [0.01, 0.02, 0.03]
+    assert run["rounds"]["mean_burst"] == [2, None, 4] and run["rounds"]["repair_s"] == [0.25, 0.5, 0.75]
+    assert run["rounds"]["awake_fraction"] == [0.375] * 3
+    assert "awake_fraction" not in ideal["rounds"], "radios do not sleep there"
     assert run["center"] == {"x_m": 0, "y_m": 0}
     assert run["devices"]["device"] == list(range(6)) and run["devices"]["x_m"][0] == 10
     links = run["links"]
@@ -84,6 +88,12 @@ def test_the_data_are_those_of_the_files():
     assert links["snr_db"][5] is None and links["weight"][3] == 0.1
     assert run["run"]["rng_run"] == 3 and run["run"]["privacy"][0] == "privacy: no claim: plain"
     assert ideal["links"] is None and ideal["center"] is None and len(ideal["notes"]) == 2
+
+
+def test_every_measured_column_has_a_curve():
+    curves = re.findall(r'{name: "(\w+)", title', report.TEMPLATE.read_text(encoding="utf-8"))
+    not_curves = {"time_s", "granted_bits", "selected", "skipped"}
+    assert set(curves) == set(report.ROUNDS) - not_curves | {"energy_j"}
 
 
 def test_a_table_of_rounds_is_enough():

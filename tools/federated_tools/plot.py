@@ -370,6 +370,9 @@ def _draw_panel(axes, panel, order):
         if panel.x == "round":
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         places = sorted(set(panel.table[panel.x].dropna())) if panel.kind == "points" else []
+        if places:  # also those of which nothing can be drawn, so that panels can be compared
+            axes.update_datalim([(place, 0) for place in (places[0], places[-1])], updatey=False)
+            axes.autoscale_view(scaley=False)
         if "x" in panel.log and 0 < len(places) <= 8:
             axes.set_xticks(places, [as_text(place) for place in places])
             axes.minorticks_off()

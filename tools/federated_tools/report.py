@@ -19,7 +19,8 @@ MOST_LINKS = 200_000  # rows: more would make a page that no browser opens gladl
 
 ROUNDS = ["time_s", "train_loss", "test_accuracy", "lost_fraction", "mean_snr_db", "bit_budget",
           "granted_bits", "delivered_bits", "same_cell_epsilon", "true_epsilon", "zcdp_epsilon",
-          "sampled_epsilon", "selected", "received", "skipped"]
+          "sampled_epsilon", "clamped_fraction", "mean_burst", "repair_s", "awake_fraction", "selected",
+          "received", "skipped"]
 LINKS = ["group", "bits", "snr_db", "sent_fragments", "received_fragments", "weight", "distance_m",
          "uplink_s", "energy_j"]
 DEVICES = ["group", "bits", "samples", "x_m", "y_m"]
