@@ -57,7 +57,7 @@ main(int argc, char* argv[])
     double centerPower = 26;
     double energy = 0;
     double joulesPerSample = 1e-3;
-    std::string sleep = "none";
+    std::string sleep = "wake";
     bool pcap = false;
     bool ascii = false;
     bool flowmon = false;
@@ -104,6 +104,9 @@ main(int argc, char* argv[])
                 "Option --center=wire needs --mode=infrastructure.");
     cmd.Require(mode != "adhoc" || !flowmon,
                 "Option --flowmon needs --mode=infrastructure: ad hoc there are no unicast flows.");
+    cmd.Require(mode == "adhoc" || options.CountDevices() <= FederatedWifiHelper::MAX_STATIONS,
+                "An access point takes " + std::to_string(FederatedWifiHelper::MAX_STATIONS) +
+                    " stations: --mode=infrastructure takes no more devices.");
     const std::string& output = options.output;
     cmd.Require(!(pcap || ascii || flowmon || anim) || !output.empty(),
                 "Options --pcap, --ascii, --flowmon and --anim need --output=PREFIX.");

@@ -202,6 +202,17 @@ FederatedScenarioOptions::ReadOrExit(const FederatedCommandLine& cmd)
     }
 }
 
+uint32_t
+FederatedScenarioOptions::CountDevices() const
+{
+    uint32_t count = 0;
+    for (const Group& group : m_groups)
+    {
+        count += group.devices;
+    }
+    return count;
+}
+
 void
 FederatedScenarioOptions::SetUp(FederatedHelper& federation, const FederatedCommandLine& cmd) const
 {

@@ -17,8 +17,9 @@ NS_OBJECT_ENSURE_REGISTERED(FederatedWifiSleep);
 namespace
 {
 
-// A frame that arrived just before a radio left the channel is seen by its PHY after 4 us.
-const Time SETTLING = MicroSeconds(10);
+// A frame that arrived just before a radio left the channel is seen by its PHY after 4 us, and the
+// acknowledgment of a frame that it received is sent after 16 us (SIFS), during which it is idle.
+const Time SETTLING = MicroSeconds(30);
 
 } // namespace
 
@@ -226,11 +227,7 @@ FederatedWifiSleep::Update(uint32_t index)
         SetState(radio, WAKING);
         radio.event = Simulator::Schedule(m_lead, &FederatedWifiSleep::Wake, this, index);
     }
-    else if (isUp && radio.state == DROWSY)
-    {
-        radio.event.Cancel();
-        SetState(radio, AWAKE);
-    }
+    // One that is needed again while it is DROWSY has missed frames: it sleeps, and wakes again.
     else if (!isUp && radio.state == AWAKE)
     {
         SetState(radio, DROWSY);
@@ -303,6 +300,7 @@ FederatedWifiSleep::TrySleep(uint32_t index)
         phy->SetSleepMode();
     }
     SetState(radio, ASLEEP);
+    Update(index);
 }
 
 void

@@ -42,6 +42,10 @@ namespace ns3
      +---------------------------------------------------- DROWSY  (until the radio is idle)
    @endverbatim
  *
+ * A radio that left the channel does not know of the frames on the air. So it is on the channel for
+ * Lead, which is longer than any frame, before it may send; also one that is needed again while it
+ * is DROWSY.
+ *
  * ns-3 computes the reception of every frame at every radio of a channel, also at those that sleep.
  * So radios that sleep are taken off: whenever one falls asleep or wakes, those that are awake move
  * to a new channel with the same models of loss and delay. Frames in flight still arrive.
