@@ -605,9 +605,9 @@ TEST_F(WifiCell, LeavingTheChannelAndMerelySleepingGiveEqualRounds)
     for (const char* mode : {"adhoc", "infrastructure"})
     {
         std::vector<std::string> results;
-        for (const bool swaps : {true, false})
+        for (const uint32_t sleepers : {0, 1000})
         {
-            Config::SetDefault("ns3::FederatedWifiSleep::SwapChannel", BooleanValue(swaps));
+            Config::SetDefault("ns3::FederatedWifiSleep::MaxSleepers", UintegerValue(sleepers));
             Begin({10, 12, 14, 16, 18, 20, 22, 24}, mode);
             m_wifi->SetSleep("wake");
             m_federation->SetCenterAttribute("Participants", UintegerValue(3));
@@ -618,7 +618,7 @@ TEST_F(WifiCell, LeavingTheChannelAndMerelySleepingGiveEqualRounds)
             EXPECT_EQ(m_records.back().received, 3U) << mode;
             results.push_back(Print());
         }
-        Config::SetDefault("ns3::FederatedWifiSleep::SwapChannel", BooleanValue(true));
+        Config::SetDefault("ns3::FederatedWifiSleep::MaxSleepers", UintegerValue(32));
         EXPECT_EQ(results[0], results[1]) << mode;
     }
 }
