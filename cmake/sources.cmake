@@ -484,6 +484,7 @@ set(federated_wifi_tests
     test/wifi-energy-test.cc
     test/wifi-federation-test.cc
     test/wifi-link-probe-test.cc
+    test/wifi-sleep-test.cc
     test/wifi-tuning-test.cc
 )
 set(federated_wifi_examples

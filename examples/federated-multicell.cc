@@ -66,7 +66,7 @@ struct Options
     uint32_t edgeRounds = 1;      //!< Rounds of a cell in a round of the cloud.
     std::string mode = "adhoc";   //!< Of the cells.
     std::string fading = "none";  //!< In the cells.
-    std::string sleep = "none";   //!< Of the radios of devices.
+    std::string sleep = "wake";   //!< Of the radios of devices.
     double rate = 100e6;          //!< Of the backhaul, bit/s.
     Time delay = MilliSeconds(5); //!< Of the backhaul.
     double loss = 0;              //!< Of a packet on it.

@@ -58,7 +58,7 @@ main(int argc, char* argv[])
     double centerPower = 26;
     double energy = 0;
     double joulesPerSample = 1e-3;
-    std::string sleep = "none";
+    std::string sleep = "wake";
     bool pcap = false;
     bool ascii = false;
     bool flowmon = false;
@@ -105,6 +105,9 @@ main(int argc, char* argv[])
                 "Option --center=wire needs --mode=infrastructure.");
     cmd.Require(mode != "adhoc" || !flowmon,
                 "Option --flowmon needs --mode=infrastructure: ad hoc there are no unicast flows.");
+    cmd.Require(mode == "adhoc" || options.CountDevices() <= FederatedWifiHelper::MAX_STATIONS,
+                "An access point takes " + std::to_string(FederatedWifiHelper::MAX_STATIONS) +
+                    " stations: --mode=infrastructure takes no more devices.");
     const std::string& output = options.output;
     cmd.Require(!flowmon || FederatedNetworkTrace::Has("flowmon"),
                 "Option --flowmon needs ns-3's module flow-monitor, which this build has not.");

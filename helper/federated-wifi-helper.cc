@@ -369,6 +369,9 @@ FederatedWifiHelper::Install(const NodeContainer& devices, const Ptr<Node>& acce
     NS_ABORT_MSG_IF(m_accessPoint, "FederatedWifiHelper: a cell is installed once");
     NS_ABORT_MSG_IF(m_wired && m_adhoc, "FederatedWifiHelper: ad hoc, the center is in the cell");
     NS_ABORT_MSG_IF(!accessPoint, "FederatedWifiHelper: the node of the access point is null");
+    NS_ABORT_MSG_IF(!m_adhoc && devices.GetN() > MAX_STATIONS,
+                    "FederatedWifiHelper: an access point takes "
+                        << MAX_STATIONS << " stations, not " << devices.GetN());
     const NodeContainer nodes(devices, NodeContainer(accessPoint));
     for (auto node = nodes.Begin(); node != nodes.End(); ++node)
     {

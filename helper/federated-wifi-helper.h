@@ -77,6 +77,7 @@ class FederatedWifiHelper
   public:
     static constexpr uint16_t CENTER_PORT = FederatedPort::CENTER; //!< Of the center.
     static constexpr uint16_t DEVICE_PORT = FederatedPort::DEVICE; //!< Of devices, ad hoc.
+    static constexpr uint32_t MAX_STATIONS = 2007; //!< Of an access point: association identifiers.
 
     FederatedWifiHelper();
     ~FederatedWifiHelper();
@@ -195,7 +196,7 @@ class FederatedWifiHelper
     /**
      * Choose whether the radios of devices sleep that do not take part in a round.
      * @param mode none: all radios are always awake; wake: devices have an ideal wake-up radio
-     * (FederatedWifiSleep). none if this is not called.
+     * (FederatedWifiSleep). wake if this is not called.
      */
     void SetSleep(const std::string& mode);
 
@@ -448,7 +449,7 @@ class FederatedWifiHelper
     uint32_t m_queuePackets = 5000; //!< Of a radio.
     Time m_queueDelay;              //!< Of a radio.
     bool m_staticArp = true;        //!< Whether ARP caches are filled.
-    bool m_sleeps = false;          //!< Whether radios sleep that are not needed.
+    bool m_sleeps = true;           //!< Whether radios sleep that are not needed.
 
     // State
     std::unique_ptr<federated::WifiRadios> m_radios;       //!< The cell, once it is installed.

@@ -3,9 +3,9 @@
 #include "federated-wifi-sleep.h"
 
 #include "ns3/abort.h"
-#include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/uinteger.h"
 #include "ns3/wifi-net-device.h"
 
 namespace ns3
@@ -17,8 +17,8 @@ NS_OBJECT_ENSURE_REGISTERED(FederatedWifiSleep);
 namespace
 {
 
-// A frame that arrived just before a radio left the channel is seen by its PHY after 4 us.
-const Time SETTLING = MicroSeconds(10);
+// A radio is idle during SIFS (16 us), before it acknowledges a frame.
+const Time SETTLING = MicroSeconds(30);
 
 } // namespace
 
@@ -43,13 +43,15 @@ FederatedWifiSleep::GetTypeId()
                           TimeValue(MilliSeconds(50)),
                           MakeTimeAccessor(&FederatedWifiSleep::m_linger),
                           MakeTimeChecker(Time(0)))
-            .AddAttribute("SwapChannel",
-                          "Whether radios that sleep are taken off the channel. Without fading the "
-                          "results are the same without it, at the cost of an event for every "
-                          "frame and radio.",
-                          BooleanValue(true),
-                          MakeBooleanAccessor(&FederatedWifiSleep::m_swapsChannel),
-                          MakeBooleanChecker())
+            .AddAttribute(
+                "MaxSleepers",
+                "Radios that sleep and are on the channel, at most: each costs about a "
+                "microsecond for every frame. Beyond it all others move to a new channel, "
+                "of which ns-3 keeps about 500 bytes. Without fading results do not "
+                "depend on it.",
+                UintegerValue(32),
+                MakeUintegerAccessor(&FederatedWifiSleep::m_maxSleepers),
+                MakeUintegerChecker<uint32_t>())
             .AddTraceSource("Sleeping",
                             "A radio falls asleep, or wakes.",
                             MakeTraceSourceAccessor(&FederatedWifiSleep::m_sleepingTrace),
@@ -74,6 +76,7 @@ FederatedWifiSleep::Start(const Ptr<FusionCenter>& center,
     Simulator::ScheduleDestroy(&Object::Dispose, self);
     m_center = center;
     m_first = channel;
+    m_channel = channel;
     m_loss = loss;
     m_delay = delay;
     m_awake = radios.GetN();
@@ -84,6 +87,7 @@ FederatedWifiSleep::Start(const Ptr<FusionCenter>& center,
         NS_ABORT_MSG_IF(!radio, "FederatedWifiSleep: the radio of device " << i << " is not wifi");
         m_radios[i].device = devices[i];
         m_up.insert(i);
+        m_attached.insert(i);
         m_radios[i].phy = DynamicCast<YansWifiPhy>(radio->GetPhy());
         NS_ABORT_MSG_IF(!m_radios[i].phy,
                         "FederatedWifiSleep: the radio of device " << i << " has no YansWifiPhy");
@@ -101,14 +105,17 @@ void
 FederatedWifiSleep::DoDispose()
 {
     m_beginEvent.Cancel();
-    m_swapEvent.Cancel();
+    m_tidyEvent.Cancel();
     for (Radio& radio : m_radios)
     {
         radio.event.Cancel();
     }
     m_radios.clear();
     m_center = nullptr;
+    m_up.clear();
+    m_others.clear();
     m_first = nullptr;
+    m_channel = nullptr;
     m_loss = nullptr;
     m_delay = nullptr;
     Object::DoDispose();
@@ -249,21 +256,17 @@ FederatedWifiSleep::SetState(Radio& radio, State state)
     NS_LOG_INFO("Radio of node " << radio.device->GetNode()->GetId() << ": " << radio.state
                                  << " -> " << state);
     const auto index = static_cast<uint32_t>(&radio - m_radios.data());
-    const bool isUp = state == AWAKE || state == WAKING;
-    if (isUp != (m_up.count(index) > 0))
+    if (state == ASLEEP)
     {
-        if (isUp)
-        {
-            m_up.insert(index);
-        }
-        else
-        {
-            m_up.erase(index);
-        }
-        if (m_swapsChannel && m_swapEvent.IsExpired())
-        {
-            m_swapEvent = Simulator::ScheduleNow(&FederatedWifiSleep::Swap, this);
-        }
+        m_up.erase(index);
+    }
+    else
+    {
+        m_up.insert(index);
+    }
+    if (m_tidyEvent.IsExpired())
+    {
+        m_tidyEvent = Simulator::ScheduleNow(&FederatedWifiSleep::TidyChannel, this);
     }
     const bool sleeps = state == ASLEEP || state == WAKING;
     if (sleeps != (radio.state == ASLEEP || radio.state == WAKING))
@@ -292,22 +295,49 @@ FederatedWifiSleep::TrySleep(uint32_t index)
 {
     Radio& radio = m_radios.at(index);
     const Ptr<YansWifiPhy> phy = radio.phy;
-    if (!phy->IsStateIdle() && !phy->IsStateOff() && !phy->IsStateSleep())
+    const bool isOut = phy->IsStateOff() || phy->IsStateSleep();
+    const Ptr<YansWifiPhy> busy = phy->IsStateIdle() ? FindSender() : phy;
+    if (!isOut && busy)
     {
-        const Time wait = phy->GetDelayUntilIdle() + SETTLING;
+        const Time wait = busy->GetDelayUntilIdle() + SETTLING;
         radio.event = Simulator::Schedule(wait, &FederatedWifiSleep::TrySleep, this, index);
         return;
     }
-    if (phy->IsStateIdle())
+    if (!isOut)
     {
         phy->SetSleepMode();
     }
     SetState(radio, ASLEEP);
 }
 
-void
+Ptr<YansWifiPhy>
+FederatedWifiSleep::FindSender()
+{
+    FindOthers();
+    for (const Ptr<YansWifiPhy>& phy : m_others)
+    {
+        if (phy->IsStateTx())
+        {
+            return phy;
+        }
+    }
+    for (uint32_t device : m_up)
+    {
+        if (m_radios[device].phy->IsStateTx())
+        {
+            return m_radios[device].phy;
+        }
+    }
+    return nullptr;
+}
+
+bool
 FederatedWifiSleep::FindOthers()
 {
+    if (m_scanned == m_first->GetNDevices())
+    {
+        return false;
+    }
     std::set<const NetDevice*> ours;
     for (const Radio& radio : m_radios)
     {
@@ -322,25 +352,42 @@ FederatedWifiSleep::FindOthers()
                 DynamicCast<YansWifiPhy>(DynamicCast<WifiNetDevice>(device)->GetPhy()));
         }
     }
+    return true;
 }
 
 void
-FederatedWifiSleep::Swap()
+FederatedWifiSleep::TidyChannel()
 {
-    if (m_scanned < m_first->GetNDevices()) // a listener may have been added since the last time
+    const bool hasNew = FindOthers();
+    for (uint32_t device : m_up)
     {
-        FindOthers();
+        Attach(device);
     }
-    const auto channel = CreateObject<YansWifiChannel>();
-    channel->SetPropagationLossModel(m_loss);
-    channel->SetPropagationDelayModel(m_delay);
+    // Those that are attached and not in m_up sleep.
+    if (m_attached.size() - m_up.size() <= m_maxSleepers && !(hasNew && m_channel != m_first))
+    {
+        return;
+    }
+    m_channel = CreateObject<YansWifiChannel>();
+    m_channel->SetPropagationLossModel(m_loss);
+    m_channel->SetPropagationDelayModel(m_delay);
+    m_attached.clear();
     for (const Ptr<YansWifiPhy>& phy : m_others)
     {
-        phy->SetChannel(channel);
+        phy->SetChannel(m_channel);
     }
     for (uint32_t device : m_up)
     {
-        m_radios[device].phy->SetChannel(channel);
+        Attach(device);
+    }
+}
+
+void
+FederatedWifiSleep::Attach(uint32_t index)
+{
+    if (m_attached.insert(index).second)
+    {
+        m_radios[index].phy->SetChannel(m_channel);
     }
 }
 

@@ -35,16 +35,19 @@ namespace ns3
  *
  * @verbatim
               selected, or needs its link            Lead
-   ASLEEP --------------------------------> WAKING --------> AWAKE
-     ^                                        |                |
-     +----------------------------------------+                | neither any more
-     |             neither any more                            v
-     +---------------------------------------------------- DROWSY  (until the radio is idle)
+   ASLEEP --------------------------------> WAKING --------> AWAKE <---+
+     ^                                        |                |       |
+     +----------------------------------------+                |       | again
+     |             neither any more                            v       |
+     +------------------------------------------------------- DROWSY --+
+        it is idle, and nobody sends
    @endverbatim
  *
  * ns-3 computes the reception of every frame at every radio of a channel, also at those that sleep.
- * So radios that sleep are taken off: whenever one falls asleep or wakes, those that are awake move
- * to a new channel with the same models of loss and delay. Frames in flight still arrive.
+ * So radios that sleep are taken off: when they are too many, all others move to a new channel with
+ * the same models of loss and delay. Frames in flight still arrive. A radio that was taken off does
+ * not know of the frames on the air: it is on the channel for Lead, which is longer than any frame,
+ * before it may send.
  */
 class FederatedWifiSleep : public Object
 {
@@ -53,7 +56,7 @@ class FederatedWifiSleep : public Object
     enum State
     {
         AWAKE,  //!< It sends and receives.
-        DROWSY, //!< It will sleep as soon as it is idle, and is off the channel.
+        DROWSY, //!< It will sleep as soon as it is idle.
         ASLEEP, //!< It sleeps.
         WAKING, //!< It sleeps still, and is on the channel.
     };
@@ -153,16 +156,28 @@ class FederatedWifiSleep : public Object
      */
     void TrySleep(uint32_t index);
 
-    /** Move the radios that are awake or waking to a new channel. */
-    void Swap();
+    /** @return a radio that is sending, of those that do not sleep; null: none. */
+    Ptr<YansWifiPhy> FindSender();
 
-    /** Find the radios on the channel of the cell that are of no device. */
-    void FindOthers();
+    /**
+     * Find the radios on the channel of the cell that are of no device.
+     * @return whether there are new ones.
+     */
+    bool FindOthers();
+
+    /** Put radios on the channel that do not sleep; use a new one if too many of it sleep. */
+    void TidyChannel();
+
+    /**
+     * Put a radio on the channel, if it is not.
+     * @param index The device.
+     */
+    void Attach(uint32_t index);
 
     // Attributes
     Time m_lead;                //!< From waking to receiving.
     Time m_linger;              //!< How long an acknowledgment is waited for after a round.
-    bool m_swapsChannel = true; //!< Whether radios that sleep are off the channel.
+    uint32_t m_maxSleepers = 0; //!< Radios that sleep and are on the channel.
 
     // State
     Ptr<FusionCenter> m_center;             //!< The center.
@@ -170,11 +185,13 @@ class FederatedWifiSleep : public Object
     Ptr<PropagationLossModel> m_loss;       //!< Of all channels.
     Ptr<PropagationDelayModel> m_delay;     //!< Of all channels.
     std::vector<Radio> m_radios;            //!< By device.
-    std::set<uint32_t> m_up;                //!< Devices that are awake or waking.
+    Ptr<YansWifiChannel> m_channel;         //!< That which is used now.
+    std::set<uint32_t> m_up;                //!< Devices whose radio is not ASLEEP.
+    std::set<uint32_t> m_attached;          //!< Devices whose radio is on m_channel.
     std::vector<Ptr<YansWifiPhy>> m_others; //!< The receiver, and listeners.
     std::size_t m_scanned = 0;              //!< Radios of m_first that were looked at.
     EventId m_beginEvent;                   //!< Calls Begin().
-    EventId m_swapEvent;                    //!< Calls Swap().
+    EventId m_tidyEvent;                    //!< Calls TidyChannel().
     uint32_t m_awake = 0;                   //!< Radios that are not asleep.
     double m_awakeSeconds = 0;              //!< Mean until m_counted.
     Time m_counted;                         //!< Until when it was counted.

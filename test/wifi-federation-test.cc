@@ -281,7 +281,8 @@ TEST_F(WifiCell, WhoWalksOutOfRangeIsLostAndComesBackWhileTheOthersGoOn)
                 EXPECT_EQ(state, PARTICIPANT_UNREACHABLE) << what;
             }
             // The round in which it left, or the next.
-            const auto around = GetStates(1, leaves - Seconds(1), returns);
+            const auto around =
+                GetStates(1, leaves - Seconds(1), std::max(returns, leaves + Seconds(1)));
             EXPECT_GT(std::count_if(around.begin(),
                                     around.end(),
                                     [](ParticipantState state)
@@ -604,9 +605,9 @@ TEST_F(WifiCell, LeavingTheChannelAndMerelySleepingGiveEqualRounds)
     for (const char* mode : {"adhoc", "infrastructure"})
     {
         std::vector<std::string> results;
-        for (const bool swaps : {true, false})
+        for (const uint32_t sleepers : {0, 1000})
         {
-            Config::SetDefault("ns3::FederatedWifiSleep::SwapChannel", BooleanValue(swaps));
+            Config::SetDefault("ns3::FederatedWifiSleep::MaxSleepers", UintegerValue(sleepers));
             Begin({10, 12, 14, 16, 18, 20, 22, 24}, mode);
             m_wifi->SetSleep("wake");
             m_federation->SetCenterAttribute("Participants", UintegerValue(3));
@@ -617,7 +618,7 @@ TEST_F(WifiCell, LeavingTheChannelAndMerelySleepingGiveEqualRounds)
             EXPECT_EQ(m_records.back().received, 3U) << mode;
             results.push_back(Print());
         }
-        Config::SetDefault("ns3::FederatedWifiSleep::SwapChannel", BooleanValue(true));
+        Config::SetDefault("ns3::FederatedWifiSleep::MaxSleepers", UintegerValue(32));
         EXPECT_EQ(results[0], results[1]) << mode;
     }
 }
@@ -838,7 +839,8 @@ TEST_F(WifiCell, OtherStationsOfTheChannelCostTimeAndAreNotCounted)
             }
             Simulator::Run();
             ASSERT_EQ(m_records.size(), 3U) << mode;
-            EXPECT_EQ(m_records.back().received, 3U) << mode;
+            // They send more than the channel carries, so that frames collide.
+            EXPECT_GE(m_records.back().received, isBusy ? 1U : 3U) << mode;
             frames[isBusy] = 0;
             for (const RoundRecord& record : m_records)
             {
@@ -851,7 +853,7 @@ TEST_F(WifiCell, OtherStationsOfTheChannelCostTimeAndAreNotCounted)
         }
         EXPECT_GT(lengths[1], lengths[0]) << mode;
         // Frames of devices only: those of the others would be thousands.
-        EXPECT_LT(frames[1], 2 * frames[0]) << mode;
+        EXPECT_LT(frames[1], 4 * frames[0]) << mode;
         EXPECT_GT(frames[1], 0.3 * frames[0]) << mode;
     }
 }
@@ -867,6 +869,8 @@ TEST_F(WifiCell, ScriptsThatForgetSomethingGetASentence)
     EXPECT_DEATH(m_wifi->AddBackground(m_nodes, DataRate(1)), "AddBackground comes before Install");
     EXPECT_DEATH(m_wifi->GetReceiver(), "GetReceiver comes before Install");
     EXPECT_DEATH(m_wifi->Install(m_nodes, nullptr), "the node of the access point is null");
+    EXPECT_DEATH(m_wifi->Install(NodeContainer(2008), m_accessPoint),
+                 "an access point takes 2007 stations, not 2008");
     m_nodes.Get(0)->AggregateObject(m_places[0]);
     const auto forgotten = CreateObject<Node>();
     const std::string sentence = "FederatedWifiHelper: node " + std::to_string(forgotten->GetId()) +

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "schedule-call.h"
+
+#include "ns3/boolean.h"
+#include "ns3/config.h"
+#include "ns3/constant-position-mobility-model.h"
+#include "ns3/double.h"
+#include "ns3/federated-header.h"
+#include "ns3/federated-helper.h"
+#include "ns3/federated-wifi-energy-helper.h"
+#include "ns3/federated-wifi-helper.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/message-bodies.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+#include "ns3/socket.h"
+#include "ns3/string.h"
+#include "ns3/udp-socket-factory.h"
+#include "ns3/uinteger.h"
+#include "ns3/wifi-net-device.h"
+#include "ns3/wifi-phy-state-helper.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
+
+using namespace ns3;
+
+namespace
+{
+
+const char* const CLASS = "ns3::FederatedWifiSleep::";
+
+/** A radio that sent. */
+struct Transmission
+{
+    Time start; //!< From then on.
+    Time end;   //!< Until then.
+};
+
+/** Keep the times in which a radio sends. */
+void
+KeepTransmission(std::vector<Transmission>* sent, Time start, Time duration, WifiPhyState state)
+{
+    if (state == WifiPhyState::TX)
+    {
+        sent->push_back({start, start + duration});
+    }
+}
+
+/** @return bytes that the program has allocated; 0 where that is not known. */
+std::size_t
+GetAllocatedBytes()
+{
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+    return mallinfo2().uordblks;
+#else
+    return 0;
+#endif
+}
+
+} // namespace
+
+/** @ingroup federated-tests A small cell whose radios sleep. */
+class SleepingCell : public testing::Test
+{
+  public:
+    void TearDown() override
+    {
+        Reset();
+        for (const auto& [name, value] :
+             std::map<std::string, std::string>{{"Lead", "6ms"}, {"MaxSleepers", "32"}})
+        {
+            Config::SetDefault(CLASS + name, StringValue(value));
+        }
+    }
+
+    /** Forget everything. */
+    void Reset()
+    {
+        m_selected.clear();
+        m_complete.clear();
+        m_rounds = 0;
+        m_awake.clear();
+        m_wakes.clear();
+        m_joules.reset();
+        m_federation.reset();
+        m_wifi.reset();
+        Simulator::Destroy();
+        RngSeedManager::SetSeed(1);
+        RngSeedManager::SetRun(1);
+    }
+
+    /** Make a cell that is not installed; devices are 10 m from the center and farther. */
+    void Begin(uint32_t devices, const std::string& mode, const std::string& sleep = "wake")
+    {
+        Reset();
+        m_nodes = NodeContainer(devices);
+        m_accessPoint = CreateObject<Node>();
+        m_accessPoint->AggregateObject(CreateObject<ConstantPositionMobilityModel>());
+        for (uint32_t i = 0; i < devices; ++i)
+        {
+            m_nodes.Get(i)->AggregateObject(CreateObject<ConstantPositionMobilityModel>());
+            MoveTo(i, 10 + 0.25 * i);
+        }
+        m_wifi = std::make_unique<FederatedWifiHelper>();
+        m_wifi->SetMode(mode);
+        m_wifi->SetSleep(sleep);
+        m_federation = std::make_unique<FederatedHelper>();
+        m_federation->AddGroup(m_nodes, 4);
+        m_federation->SetData(FederatedData::MakeSynthetic(1, 20 * devices, 40, 6, 6, 4));
+        m_federation->SetTaskAttribute("Model", StringValue("ns3::LogisticModel"));
+        m_federation->SetTaskAttribute("Threads", UintegerValue(1));
+        m_federation->SetCenterAttribute("BitBudget", StringValue("ns3::FixedBitBudget[Bits=99]"));
+        m_federation->SetCenterAttribute("EvaluationInterval", UintegerValue(0));
+        m_federation->SetCenterAttribute("Deadline", StringValue("1s"));
+        SetRounds(3, 2);
+    }
+
+    /** Choose how many rounds there are, and how many devices take part. */
+    void SetRounds(uint32_t rounds, uint32_t participants)
+    {
+        m_federation->SetCenterAttribute("Rounds", UintegerValue(rounds));
+        m_federation->SetCenterAttribute("Participants", UintegerValue(participants));
+    }
+
+    /** Install what Begin() made. */
+    void Install()
+    {
+        m_wifi->Install(*m_federation, m_accessPoint);
+        m_federation->GetCenter()->TraceConnectWithoutContext(
+            "RoundEnd", MakeCallback(&SleepingCell::AddRecord, this));
+        if (m_wifi->GetSleep())
+        {
+            m_wifi->GetSleep()->TraceConnectWithoutContext(
+                "Sleeping", MakeCallback(&SleepingCell::NoteSleeping, this));
+        }
+        m_federation->StopWhenFinished();
+    }
+
+    /** Put a device somewhere. */
+    void MoveTo(uint32_t device, double distance)
+    {
+        m_nodes.Get(device)->GetObject<MobilityModel>()->SetPosition(Vector(distance, 0, 0));
+    }
+
+    /** @return the physical layer of a device. */
+    Ptr<WifiPhy> GetPhy(uint32_t device) const
+    {
+        return DynamicCast<WifiNetDevice>(m_wifi->GetDevices().Get(device))->GetPhy();
+    }
+
+    /** Trace sink of RoundEnd. */
+    void AddRecord(const RoundRecord& record)
+    {
+        for (const LinkRecord& link : record.links)
+        {
+            ++m_selected[link.device];
+            m_complete[link.device] += link.state == PARTICIPANT_COMPLETE;
+        }
+        ++m_rounds;
+        m_lastBytes = GetAllocatedBytes();
+        if (record.round == 200)
+        {
+            m_bytes = m_lastBytes;
+        }
+    }
+
+    /** Trace sink of Sleeping. */
+    void NoteSleeping(uint32_t device, bool sleeping)
+    {
+        if (sleeping)
+        {
+            m_awake[device] += Simulator::Now() - m_wakes[device];
+        }
+        else
+        {
+            m_wakes[device] = Simulator::Now();
+        }
+    }
+
+    NodeContainer m_nodes;
+    Ptr<Node> m_accessPoint;
+    std::unique_ptr<FederatedWifiHelper> m_wifi;
+    std::unique_ptr<FederatedHelper> m_federation;
+    std::unique_ptr<FederatedWifiEnergyHelper> m_joules;
+    std::map<uint32_t, uint32_t> m_selected; // rounds, by device
+    std::map<uint32_t, uint32_t> m_complete; // those in which all of the update was received
+    uint32_t m_rounds = 0;
+    std::map<uint32_t, Time> m_awake; // until it fell asleep for the last time
+    std::map<uint32_t, Time> m_wakes; // when it woke for the last time; at first at 0
+    std::size_t m_bytes = 0;          // allocated after round 200
+    std::size_t m_lastBytes = 0;      // after the last round
+};
+
+TEST_F(SleepingCell, ARadioThatWakesDuringAFrameWaitsForItsEndIfItWasOnTheChannelBefore)
+{
+    for (const Time& lead : {MilliSeconds(6), Time(0)})
+    {
+        Config::SetDefault(std::string(CLASS) + "Lead", TimeValue(lead));
+        Config::SetDefault(std::string(CLASS) + "MaxSleepers", UintegerValue(0));
+        Begin(3, "adhoc");
+        Install();
+        m_federation->GetCenter()->SetStartTime(Seconds(1));
+        // The frame of 2200 bytes takes 2.8 ms. The device wakes in it, and sends one of its own.
+        const Time wakes = Seconds(1) + lead;
+        const auto send = [](const Ptr<NetDevice>& radio, uint32_t bytes)
+        { radio->Send(Create<Packet>(bytes), radio->GetBroadcast(), 0x88b5); };
+        std::vector<Transmission> frames;
+        std::vector<Transmission> own;
+        std::vector<uint32_t> awake;
+        DynamicCast<WifiNetDevice>(m_wifi->GetReceiver())
+            ->GetPhy()
+            ->GetState()
+            ->TraceConnectWithoutContext("State", MakeBoundCallback(&KeepTransmission, &frames));
+        ScheduleCall(wakes - MilliSeconds(1), [&]() { send(m_wifi->GetReceiver(), 2200); });
+        ScheduleCall(wakes + MicroSeconds(100),
+                     [&]()
+                     {
+                         for (uint32_t i = 0; i < 3; ++i)
+                         {
+                             if (m_wifi->GetSleep()->GetState(i) == FederatedWifiSleep::AWAKE)
+                             {
+                                 awake.push_back(i);
+                             }
+                         }
+                         ASSERT_EQ(awake.size(), 2U) << "those that were selected";
+                         GetPhy(awake[0])->GetState()->TraceConnectWithoutContext(
+                             "State", MakeBoundCallback(&KeepTransmission, &own));
+                         send(m_wifi->GetDevices().Get(awake[0]), 100);
+                     });
+        Simulator::Stop(wakes + MilliSeconds(4));
+        Simulator::Run();
+        ASSERT_FALSE(frames.empty());
+        ASSERT_FALSE(own.empty());
+        EXPECT_LT(frames[0].start, wakes);
+        EXPECT_GT(frames[0].end, wakes + MilliSeconds(1));
+        if (lead.IsZero())
+        {
+            EXPECT_LT(own[0].start, frames[0].end) << "into a frame that it has not heard begin";
+        }
+        else
+        {
+            EXPECT_GT(own[0].start, frames[0].end);
+        }
+    }
+}
+
+TEST_F(SleepingCell, TheEnergyOfARadioIsThatOfItsTimesAwakeAsleepAndSending)
+{
+    constexpr double VOLTS = 3; // ns-3's default
+    constexpr double AWAKE = 0.3;
+    constexpr double ASLEEP = 0.02;
+    constexpr double SENDING = 1.5; // amperes
+    std::map<std::string, double> used;
+    for (const char* sleep : {"wake", "none"})
+    {
+        Begin(6, "adhoc", sleep);
+        SetRounds(12, 2);
+        Install();
+        m_joules = std::make_unique<FederatedWifiEnergyHelper>(1000);
+        for (const char* name : {"IdleCurrentA", "CcaBusyCurrentA", "RxCurrentA"})
+        {
+            m_joules->SetRadioAttribute(name, DoubleValue(AWAKE));
+        }
+        m_joules->SetRadioAttribute("SleepCurrentA", DoubleValue(ASLEEP));
+        m_joules->SetRadioAttribute("TxCurrentA", DoubleValue(SENDING));
+        m_joules->SetTrainingAttribute("JoulesPerSample", DoubleValue(0));
+        m_joules->Install(*m_federation, m_wifi->GetDevices());
+        std::vector<std::vector<Transmission>> sent(6);
+        for (uint32_t i = 0; i < 6; ++i)
+        {
+            GetPhy(i)->GetState()->TraceConnectWithoutContext(
+                "State", MakeBoundCallback(&KeepTransmission, &sent[i]));
+        }
+        Simulator::Run();
+        ASSERT_EQ(m_rounds, 12U);
+        for (uint32_t i = 0; i < 6; ++i)
+        {
+            used[sleep] += m_joules->GetUsed(i);
+            if (!m_wifi->GetSleep())
+            {
+                continue;
+            }
+            const bool isAwake = m_wifi->GetSleep()->GetState(i) <= FederatedWifiSleep::DROWSY;
+            const Time last = isAwake ? Simulator::Now() - m_wakes[i] : Time(0);
+            const double awake = (m_awake[i] + last).GetSeconds();
+            double sending = 0;
+            for (const Transmission& frame : sent[i])
+            {
+                sending += (std::min(frame.end, Simulator::Now()) - frame.start).GetSeconds();
+            }
+            const double asleep = Simulator::Now().GetSeconds() - awake;
+            EXPECT_GT(sending, 0);
+            EXPECT_GT(asleep, 0);
+            const double joules =
+                VOLTS * (sending * SENDING + (awake - sending) * AWAKE + asleep * ASLEEP);
+            EXPECT_NEAR(m_joules->GetUsed(i), joules, 0.01 * joules);
+        }
+    }
+    EXPECT_LT(used["wake"], 0.6 * used["none"]);
+}
+
+TEST_F(SleepingCell, AStrangerThatJoinedIsSelectedAndHasNoRadioToWake)
+{
+    constexpr uint32_t STRANGER = 99;
+    Begin(3, "infrastructure");
+    SetRounds(4, 4);
+    m_federation->SetCenterAttribute("MaxDevices", UintegerValue(STRANGER + 1));
+    Install();
+    // From the node of the access point: it needs no radio.
+    const auto socket = Socket::CreateSocket(m_accessPoint, UdpSocketFactory::GetTypeId());
+    socket->Bind();
+    FederatedHeader join;
+    join.type = FederatedHeader::JOIN;
+    join.device = STRANGER;
+    join.bits = 4;
+    join.sequence = 1;
+    JoinBody body;
+    body.samples = 10;
+    std::vector<uint8_t> bytes(JoinBody::SIZE);
+    body.Write(bytes.data());
+    join.Seal(bytes.data(), bytes.size());
+    const auto packet = Create<Packet>(bytes.data(), static_cast<uint32_t>(bytes.size()));
+    packet->AddHeader(join);
+    ScheduleCall(MilliSeconds(10),
+                 [&]() { socket->SendTo(packet, 0, m_wifi->GetCenterAddress()); });
+    Simulator::Run();
+    ASSERT_EQ(m_rounds, 4U);
+    for (const auto& [device, selected] : m_selected)
+    {
+        EXPECT_EQ(m_complete[device], device == STRANGER ? 0 : selected) << device;
+    }
+    EXPECT_GT(m_selected[STRANGER], 0U);
+}
+
+TEST_F(SleepingCell, AThousandRoundsInWhichDevicesDieLeaveWalkAwayAndComeBackAsleep)
+{
+    for (const char* mode : {"adhoc", "infrastructure"})
+    {
+        // Ad hoc it also moves to new channels, of which ns-3 keeps all.
+        const bool isAdhoc = mode == std::string("adhoc");
+        Config::SetDefault(std::string(CLASS) + "MaxSleepers", UintegerValue(isAdhoc ? 2 : 32));
+        Begin(8, mode);
+        SetRounds(1000, 3);
+        m_federation->SetEnrolled(false);
+        m_federation->SetCenterAttribute("Deadline", StringValue("300ms"));
+        Install();
+        const auto devices = m_federation->GetDevices();
+        // 0 dies; 1 leaves and joins again; 2 walks away and comes back; 3 crashes.
+        m_joules = std::make_unique<FederatedWifiEnergyHelper>(1);
+        m_joules->SetSourceAttribute("PeriodicEnergyUpdateInterval", StringValue("1s"));
+        m_joules->SetTrainingAttribute("JoulesPerSample", DoubleValue(0));
+        m_joules->Install(*m_federation, m_wifi->GetDevices().Get(0));
+        devices[3]->SetAttribute("LeaveOnStop", BooleanValue(false));
+        devices[3]->SetStopTime(Seconds(9));
+        for (int64_t i = 0; i < 100; ++i)
+        {
+            const Time start = Seconds(2) + Seconds(4) * i;
+            ScheduleCall(start, [&]() { devices[1]->Leave(); });
+            ScheduleCall(start + Seconds(1), [&]() { devices[1]->Join(); });
+            ScheduleCall(start + Seconds(2), [&]() { MoveTo(2, 1e5); });
+            ScheduleCall(start + Seconds(3), [&]() { MoveTo(2, 12); });
+        }
+        Simulator::Run();
+        ASSERT_EQ(m_rounds, 1000U) << mode;
+        EXPECT_LT(m_lastBytes, m_bytes + (isAdhoc ? 500000 : 200000)) << mode;
+        for (uint32_t i = 4; i < 8; ++i)
+        {
+            EXPECT_GT(m_selected[i], 300U) << mode;
+            EXPECT_GT(m_complete[i], 0.98 * m_selected[i]) << mode << " " << i;
+        }
+        for (uint32_t i = 0; i < 4; ++i)
+        {
+            EXPECT_GT(m_complete[i], 0U) << mode << " " << i;
+        }
+        EXPECT_GT(m_complete[1], 50U) << mode;
+        EXPECT_GT(m_complete[2], 50U) << mode;
+        EXPECT_LT(m_complete[2], m_selected[2])
+            << mode << ": some rounds were lost while it was away";
+        EXPECT_FALSE(devices[0]->HasJoined()) << mode;
+        EXPECT_NE(m_wifi->GetSleep()->GetState(0), FederatedWifiSleep::AWAKE) << mode;
+        EXPECT_EQ(m_wifi->GetSleep()->GetState(3), FederatedWifiSleep::ASLEEP) << mode;
+    }
+}
