@@ -188,9 +188,6 @@ class FederatedScenarioOptions
      */
     [[nodiscard]] static bool ReadGroups(const std::string& text, std::vector<Group>& groups);
 
-    /** @return the number of devices, of all groups; after ReadOrExit(). */
-    uint32_t CountDevices() const;
-
     uint32_t devices = 40;                  //!< Half with 2 bits, half with 4, if groups is empty.
     std::string groups;                     //!< As 20x2,20x4.
     uint32_t participants = 10;             //!< N.
