@@ -825,6 +825,7 @@ TEST_F(WifiCell, OtherStationsOfTheChannelCostTimeAndAreNotCounted)
         for (const bool isBusy : {false, true})
         {
             Begin({5, 8, 10}, mode);
+            m_wifi->SetSleep("none"); // what others cost is the question here
             Install();
             const NodeContainer stations(2);
             for (uint32_t i = 0; i < 2; ++i)
@@ -839,8 +840,7 @@ TEST_F(WifiCell, OtherStationsOfTheChannelCostTimeAndAreNotCounted)
             }
             Simulator::Run();
             ASSERT_EQ(m_records.size(), 3U) << mode;
-            // They send more than the channel carries, so that frames collide.
-            EXPECT_GE(m_records.back().received, isBusy ? 1U : 3U) << mode;
+            EXPECT_EQ(m_records.back().received, 3U) << mode;
             frames[isBusy] = 0;
             for (const RoundRecord& record : m_records)
             {
@@ -853,7 +853,7 @@ TEST_F(WifiCell, OtherStationsOfTheChannelCostTimeAndAreNotCounted)
         }
         EXPECT_GT(lengths[1], lengths[0]) << mode;
         // Frames of devices only: those of the others would be thousands.
-        EXPECT_LT(frames[1], 4 * frames[0]) << mode;
+        EXPECT_LT(frames[1], 2 * frames[0]) << mode;
         EXPECT_GT(frames[1], 0.3 * frames[0]) << mode;
     }
 }
