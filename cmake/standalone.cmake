@@ -3,6 +3,7 @@
 
 option(FEDERATED_NATIVE "Compile for the processor of this machine (-march=native)" ON)
 option(FEDERATED_WERROR "Treat warnings as errors" OFF)
+option(FEDERATED_PRECOMPILE "Compile common headers once" ON)
 set(FEDERATED_SANITIZE "" CACHE STRING
     "Sanitizer: empty, address (with undefined), thread, or fuzzer (address, and only fuzz/)"
 )
@@ -132,6 +133,9 @@ function(build_lib)
   list(FILTER setup INCLUDE REGEX "^(helper/|model/[^/]*$)")
   set_source_files_properties(${setup} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
   target_compile_features(${LIB_LIBNAME} PUBLIC cxx_std_17)
+  if(FEDERATED_PRECOMPILE AND NOT FEDERATED_SANITIZE)
+    target_precompile_headers(${LIB_LIBNAME} PRIVATE cmake/precompiled.h)
+  endif()
   target_include_directories(
     ${LIB_LIBNAME} PUBLIC $<BUILD_INTERFACE:${federated_include}>
                           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
@@ -159,6 +163,9 @@ function(build_lib)
     target_link_libraries(${LIB_LIBNAME}-test ${LIB_LIBNAME})
     # -O1: tests take two thirds of the time to compile. What they test is the library, at -O3.
     target_compile_options(${LIB_LIBNAME}-test PRIVATE $<$<CONFIG:Release>:-O1>)
+    if(FEDERATED_PRECOMPILE AND NOT FEDERATED_SANITIZE)
+      target_precompile_headers(${LIB_LIBNAME}-test PRIVATE cmake/precompiled.h <gtest/gtest.h>)
+    endif()
     add_executable(test-runner test/standalone/test-runner.cc)
     target_link_libraries(test-runner PRIVATE ${LIB_LIBNAME}-test)
     add_executable(${LIB_LIBNAME}-tests test/standalone/main.cc)

@@ -135,7 +135,8 @@ Vector
 GetPlace(uint32_t cell, const Options& options, double radius)
 {
     const auto side = static_cast<uint32_t>(std::ceil(std::sqrt(options.cells)));
-    return Vector(2 * radius * (cell % side), 2 * radius * (cell / side), 0);
+    const uint32_t line = cell / side;
+    return Vector(2 * radius * (cell % side), 2 * radius * line, 0);
 }
 
 /** Connect the edges to the cloud, which all of them reach at its first address. */
@@ -157,7 +158,7 @@ ConnectEdges(const Ptr<Node>& cloud, const NodeContainer& edges, const Options& 
             const auto errors = CreateObject<RateErrorModel>();
             errors->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
             errors->SetRate(options.loss);
-            errors->AssignStreams(FederatedStreams::ERROR_MODEL + 2 * c + end);
+            errors->AssignStreams(FederatedStreams::ERROR_MODEL + int64_t{2} * c + end);
             links.back().Get(end)->SetAttribute("ReceiveErrorModel", PointerValue(errors));
         }
     }
@@ -362,7 +363,7 @@ main(int argc, char* argv[])
         cells.push_back(nullptr);
         if (c % ranks != FederatedRanks::GetRank())
         {
-            NodeContainer(devices, c % ranks);
+            NodeContainer().Create(devices, c % ranks);
             continue;
         }
         cells.back() = std::make_unique<Cell>();

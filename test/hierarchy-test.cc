@@ -110,7 +110,7 @@ class Hierarchy : public testing::Test
         nodes.Add(devices);
         SimpleNetDeviceHelper links;
         links.SetChannel("ns3::SimpleChannel", "Delay", TimeValue(MicroSeconds(10)));
-        const NetDeviceContainer ends = links.Install(nodes);
+        NetDeviceContainer ends = links.Install(nodes);
         for (auto node = nodes.Begin(); node != nodes.End(); ++node)
         {
             if (!(*node)->GetObject<Ipv4>())
