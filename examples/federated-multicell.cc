@@ -15,7 +15,8 @@
  *
  * PREFIX-rounds.csv has a row a round of the cloud, and PREFIX-cell-N-rounds.csv (N from 0) a row a
  * round of a cell; the other tables likewise: links, devices, run.json. The result line is that of
- * the cloud, and adds the largest lost fraction of a cell.
+ * the cloud, and adds the largest lost fraction of a cell. With --pcap, PREFIX-cell-N-*.pcap holds
+ * what the radio of an access point received and sent.
  *
  *    federated-multicell --cells=4 --devices=25 --participants=5 --rounds=10 --edge-rounds=2
  *
@@ -74,6 +75,7 @@ struct Options
     uint32_t walkers = 0;         //!< Devices that walk.
     double walkerSpeed = 5;       //!< m/s.
     bool cellAccuracy = false;    //!< Whether models of cells are evaluated.
+    bool pcap = false;            //!< Whether captures are written.
     ObjectFactory lossModel;      //!< Makes the fading.
 };
 
@@ -110,11 +112,13 @@ AddOptions(FederatedCommandLine& cmd, Options& options)
     cmd.AddFlag("cell-accuracy",
                 "Evaluate the model of each cell after each of its rounds",
                 options.cellAccuracy);
+    cmd.AddFlag(
+        "pcap", "Write what the radio of each access point receives and sends", options.pcap);
 }
 
 /** Check the options, and warn. */
 void
-CheckOptions(const FederatedCommandLine& cmd, Options& options)
+CheckOptions(const FederatedCommandLine& cmd, Options& options, const std::string& output)
 {
     cmd.Require(FederatedWifiHelper::ReadFading(options.fading, options.lossModel),
                 "Option --fading is '" + options.fading +
@@ -123,6 +127,7 @@ CheckOptions(const FederatedCommandLine& cmd, Options& options)
     cmd.Require(options.walkers == 0 || FederatedRanks::GetSize() == 1,
                 "Option --walkers needs one process: devices walk only between cells that one "
                 "process simulates.");
+    cmd.Require(!options.pcap || !output.empty(), "Option --pcap needs --output=PREFIX.");
     if (options.delay < MilliSeconds(5) && FederatedRanks::GetRank() == 0)
     {
         std::cerr << "warning: With a --backhaul-delay below 5ms several processes are hardly "
@@ -334,7 +339,7 @@ main(int argc, char* argv[])
     scenario.AddPlaces(cmd);
     cmd.ParseOrExit(argc, argv);
     scenario.ReadOrExit(cmd);
-    CheckOptions(cmd, options);
+    CheckOptions(cmd, options, scenario.output);
     const FederatedData data = scenario.LoadOrExit(cmd);
     const uint32_t ranks = FederatedRanks::GetSize();
 
@@ -404,6 +409,10 @@ main(int argc, char* argv[])
     {
         const std::string prefix = scenario.output + "-cell-" + std::to_string(c);
         cmd.Require(!cells[c] || cells[c]->federation.EnableTraces(prefix, error), error);
+        if (cells[c] && options.pcap)
+        {
+            cmd.GetTraceFiles().AddCaptures(prefix, cells[c]->wifi.EnablePcap(prefix));
+        }
     }
 
     Simulator::Run();

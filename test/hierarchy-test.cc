@@ -6,6 +6,7 @@
 #include "ns3/edge-training.h"
 #include "ns3/enum.h"
 #include "ns3/error-model.h"
+#include "ns3/federated-header.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-port.h"
 #include "ns3/federated-streams.h"
@@ -27,6 +28,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -51,6 +53,18 @@ KeepSelected(std::vector<std::vector<uint32_t>>* all,
              const std::vector<uint32_t>& selected)
 {
     all->push_back(selected);
+}
+
+/** Keep the round of a message, if it is a part of an update. */
+void
+CountUpdates(std::set<uint32_t>* rounds, Ptr<const Packet> packet)
+{
+    FederatedHeader header;
+    packet->PeekHeader(header);
+    if (header.type == FederatedHeader::UPDATE)
+    {
+        rounds->insert(header.round);
+    }
 }
 
 } // namespace
@@ -292,7 +306,25 @@ TEST_F(Hierarchy, TheLedgerOfADeviceCountsItsAnswersOverAllRoundsOfItsCell)
     m_weights = "default";
     m_edgeRounds = 2;
     MakeHierarchy(2, 3, 3);
+    std::map<uint32_t, std::set<uint32_t>> sent; // rounds of UPDATE messages, by share
+    for (const auto& cell : m_cells)
+    {
+        for (const auto& device : cell->federation.GetDevices())
+        {
+            device->TraceConnectWithoutContext(
+                "Tx", MakeBoundCallback(&CountUpdates, &sent[device->GetShare()]));
+        }
+    }
     Simulator::Run();
+    ASSERT_EQ(sent.size(), 6U);
+    for (const auto& [share, rounds] : sent)
+    {
+        EXPECT_EQ(rounds.size(), 8U) << share; // 2 rounds of the cell in each of 4 of the cloud
+    }
+    federated::DeviceRegistry::Visit(
+        m_cells[0]->federation.GetTask(),
+        [&sent](uint32_t share, const auto& account)
+        { EXPECT_EQ(account.accountant.GetLedger().GetAnswers(), sent[share].size()); });
     EXPECT_EQ(m_cells[0]->federation.GetTraceWriter()->GetMostAnswers(), 8U);
     EXPECT_EQ(m_cells[1]->federation.GetTraceWriter()->GetMostAnswers(), 8U);
 }
