@@ -558,7 +558,7 @@ FederatedCommandLine::ParseOrExit(int argc, char* argv[])
 void
 FederatedCommandLine::Fail(const std::string& error) const
 {
-    std::cerr << m_commandLine.GetName() << ": " << error << std::endl;
+    std::cerr << m_commandLine.GetName() + ": " + error + "\n" << std::flush; // whole, among ranks
     std::exit(1);
 }
 
