@@ -348,6 +348,7 @@ set(federated_test_sources
     test/federated-output-test.cc
     test/federated-partition-test.cc
     test/federated-random-test.cc
+    test/federated-ranks-test.cc
     test/federated-roaming-test.cc
     test/federated-test-suite.cc
     test/federated-trace-files-test.cc

@@ -425,18 +425,23 @@ TEST_F(Hierarchy, GoesOnThroughALossyBackhaul)
     EXPECT_EQ(m_cells[0]->rounds.size(), 6U);
 }
 
-TEST_F(Hierarchy, AnEdgeThatLeavesEndsTheRoundOfItsCell)
+TEST_F(Hierarchy, AnEdgeThatLeavesEndsTheRoundOfItsCellAndMayComeBack)
 {
     m_timePerSample = 4e-3; // .4 s
     m_edgeRounds = 2;
     MakeHierarchy(2, 3, 3);
     ScheduleCall(Seconds(1.2), [this]() { m_cloud->GetDevices()[1]->Leave(); });
+    ScheduleCall(Seconds(2), [this]() { m_cloud->GetDevices()[1]->Join(); });
     Simulator::Run();
-    ASSERT_EQ(m_cloudRounds.size(), 4U);
+    ASSERT_EQ(m_cloudRounds.size(), 4U); // of .8 s
+    EXPECT_EQ(GetState(2, 1), PARTICIPANT_LEFT);
+    EXPECT_EQ(m_cloudRounds[2].joined, 1U);
+    EXPECT_EQ(GetState(4, 1), PARTICIPANT_COMPLETE);
     const auto& rounds = m_cells[1]->rounds;
-    ASSERT_FALSE(rounds.empty());
-    EXPECT_NEAR(rounds.back().end.GetSeconds(), 1.2, 1e-3);
-    EXPECT_EQ(m_cloudRounds.back().joined, 1U);
+    ASSERT_EQ(rounds.size(), 5U);
+    EXPECT_NEAR(rounds[2].end.GetSeconds(), 1.2, 1e-3); // cut short
+    EXPECT_EQ(rounds[2].round, 3U);
+    EXPECT_EQ(rounds[3].round, 7U); // of the fourth round of the cloud
     EXPECT_EQ(m_cells[0]->rounds.size(), 8U);
 }
 

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/federated-ranks.h"
+
+#include "ns3/simulator.h"
+
+#include "schedule-call.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+using namespace ns3;
+
+namespace
+{
+
+/** Two ranks, of which the other one says what it was told to. */
+class TwoRanks : public FederatedRanks::Engine
+{
+  public:
+    void Begin(int& /* argc */, char**& /* argv */) override
+    {
+        hasBegun = true;
+    }
+
+    uint32_t GetRank() const override
+    {
+        return 1;
+    }
+
+    uint32_t GetSize() const override
+    {
+        return 2;
+    }
+
+    void AlignWindows() override
+    {
+        ++aligned;
+    }
+
+    double GetMax(double value) override
+    {
+        ++asked;
+        return std::max(value, other);
+    }
+
+    void End() override
+    {
+        hasBegun = false;
+    }
+
+    double other = -std::numeric_limits<double>::infinity(); //!< What the other rank says.
+    uint32_t asked = 0;                                      //!< Times that ranks met.
+    uint32_t aligned = 0;                                    //!< Calls of AlignWindows().
+    bool hasBegun = false;                                   //!< Between Begin() and End().
+};
+
+} // namespace
+
+/** @ingroup federated-tests What ranks tell each other, without MPI. */
+class FederatedRanksTest : public testing::Test
+{
+  protected:
+    void SetUp() override
+    {
+        Simulator::Destroy();
+        if (FederatedRanks::HasMpi())
+        {
+            GTEST_SKIP() << "this build has MPI, whose engine cannot be given back";
+        }
+    }
+
+    void TearDown() override
+    {
+        Simulator::Destroy();
+        if (m_isRegistered)
+        {
+            FederatedRanks::Register(nullptr);
+        }
+    }
+
+    /** Simulate two ranks. */
+    void Register()
+    {
+        FederatedRanks::Register(&m_engine);
+        m_isRegistered = true;
+    }
+
+    TwoRanks m_engine;           //!< The ranks.
+    bool m_isRegistered = false; //!< Whether they are simulated.
+};
+
+TEST_F(FederatedRanksTest, WithoutMpiThereIsOne)
+{
+    EXPECT_EQ(FederatedRanks::GetSize(), 1U);
+    EXPECT_EQ(FederatedRanks::GetRank(), 0U);
+    EXPECT_EQ(FederatedRanks::GetMax(3), 3);
+    EXPECT_TRUE(std::isnan(FederatedRanks::GetMax(std::nan(""))));
+    int argc = 0;
+    char** argv = nullptr;
+    FederatedRanks::Begin(argc, argv);
+    EXPECT_EQ(FederatedRanks::End(7), 7);
+}
+
+TEST_F(FederatedRanksTest, TheLargestKnownValueOfAllRanksCounts)
+{
+    Register();
+    int argc = 0;
+    char** argv = nullptr;
+    FederatedRanks::Begin(argc, argv);
+    EXPECT_TRUE(m_engine.hasBegun);
+    EXPECT_EQ(FederatedRanks::GetSize(), 2U);
+    EXPECT_EQ(FederatedRanks::GetRank(), 1U);
+    EXPECT_TRUE(std::isnan(FederatedRanks::GetMax(std::nan("")))) << "no rank knows it";
+    EXPECT_EQ(FederatedRanks::GetMax(-5), -5) << "the other does not know it";
+    m_engine.other = 2;
+    EXPECT_EQ(FederatedRanks::GetMax(std::nan("")), 2) << "only the other knows it";
+    EXPECT_EQ(FederatedRanks::GetMax(1), 2);
+    EXPECT_EQ(FederatedRanks::End(1), 2) << "the worst exit code";
+    EXPECT_FALSE(m_engine.hasBegun);
+}
+
+TEST_F(FederatedRanksTest, AllStopAtTheSameMultipleOfThePeriodOnceTheLastHasFinished)
+{
+    for (const bool isSplit : {false, true})
+    {
+        if (isSplit)
+        {
+            Register();
+            m_engine.other = 1; // has not finished
+            ScheduleCall(Seconds(0.52), [this]() { m_engine.other = 0; });
+        }
+        bool hasFinished = false;
+        EXPECT_FALSE(FederatedRanks::IsStoppingTogether());
+        FederatedRanks::StopTogether([&hasFinished]() { return hasFinished; });
+        FederatedRanks::StopTogether([&hasFinished]() { return hasFinished; });
+        EXPECT_TRUE(FederatedRanks::IsStoppingTogether());
+        ScheduleCall(Seconds(0.23), [&hasFinished]() { hasFinished = true; });
+        ScheduleCall(Seconds(100), []() {});
+        Simulator::Run();
+        EXPECT_NEAR(Simulator::Now().GetSeconds(), isSplit ? 0.6 : 0.3, 1e-9);
+        EXPECT_EQ(m_engine.aligned, isSplit ? 1U : 0U);
+        EXPECT_EQ(m_engine.asked, isSplit ? 6U : 0U);
+        Simulator::Destroy();
+        EXPECT_FALSE(FederatedRanks::IsStoppingTogether()) << "the next simulation begins anew";
+    }
+}
