@@ -79,6 +79,8 @@ def build(bld):
     module.source = listed(bld, 'federated_sources') + of_parts('sources')
     module.use += ['BOOST', 'EIGEN3', 'PTHREAD']
     module.use += [library(package) for package in of_parts('packages')]
+    if 'mpi' in parts:
+        module.use.append('MPI')
 
     headers = bld(features='ns3header')
     headers.module = 'federated'
