@@ -238,7 +238,7 @@ CheckBodies(const Bytes& bytes)
         bytes,
         [](const uint8_t* b)
         {
-            return b[0] <= 4 && IsTime(Number(b + 9, 8)) && Number(b + 1, 8) <= Number(b + 9, 8) &&
+            return b[0] <= 5 && IsTime(Number(b + 9, 8)) && Number(b + 1, 8) <= Number(b + 9, 8) &&
                    IsLevel(Real(b + 17));
         },
         "DONE");
