@@ -29,6 +29,7 @@ set(federated_sources
     model/center/device-roster.cc
     model/center/grant-sender.cc
     model/center/model-sender.cc
+    model/center/page-sender.cc
     model/center/optimal-cluster-sizes.cc
     model/center/random-cluster-sizes.cc
     model/center/random-selection.cc
@@ -191,6 +192,7 @@ set(federated_headers
     model/center/grant-sender.h
     model/center/left-out.h
     model/center/model-sender.h
+    model/center/page-sender.h
     model/center/optimal-cluster-sizes.h
     model/center/random-cluster-sizes.h
     model/center/random-selection.h

@@ -97,8 +97,10 @@ AddOptions(FederatedCommandLine& cmd, Options& options)
     cmd.AddText("fading",
                 "Fading in the cells: none, rayleigh or nakagami:m of each frame, or block:m,fd",
                 options.fading);
-    cmd.AddChoice(
-        "sleep", "Radios of devices that do not take part sleep", options.sleep, {"none", "wake"});
+    cmd.AddChoice("sleep",
+                  "Radios of devices that do not take part sleep",
+                  options.sleep,
+                  {"none", "wake", "page"});
     cmd.AddReal("backhaul-rate", "Rate of a link to the cloud, in bit/s", options.rate, 1e3, 1e12);
     cmd.AddTime("backhaul-delay", "Its delay", options.delay, MicroSeconds(1), Seconds(10));
     cmd.AddReal("backhaul-loss", "Fraction of packets that it loses", options.loss, 0, 0.99);

@@ -83,8 +83,11 @@ main(int argc, char* argv[])
     cmd.AddReal("center-power", "Transmission power of the center in dBm", centerPower, -50, 50);
     cmd.AddReal("energy", "Joules in the battery of each device, 0: no batteries", energy, 0, 1e9);
     cmd.AddReal("joules-per-sample", "Energy of training a sample", joulesPerSample, 0, 1e6);
-    cmd.AddChoice(
-        "sleep", "Radios of devices that do not take part sleep", sleep, {"none", "wake"});
+    cmd.AddChoice("sleep",
+                  "Radios of devices that do not take part sleep: wake, with an ideal wake-up "
+                  "radio; page, all listen once a second for who is selected",
+                  sleep,
+                  {"none", "wake", "page"});
     cmd.AddFlag("pcap", "Write what radios send and receive", pcap);
     cmd.AddFlag("ascii", "Write an ASCII trace of the receiving radio", ascii);
     cmd.AddFlag("flowmon", "Write the flows as XML", flowmon);

@@ -205,6 +205,7 @@ class Federation
                                                                       FederatedHeader::LEAVE,
                                                                       FederatedHeader::GRANT,
                                                                       FederatedHeader::MODEL,
+                                                                      FederatedHeader::PAGE,
                                                                       FederatedHeader::REJOIN}));
             MessageHints hints = GetHints(insider);
             if (type == FederatedHeader::ACK)

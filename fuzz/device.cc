@@ -125,6 +125,7 @@ class Cell
                                                                       FederatedHeader::MODEL,
                                                                       FederatedHeader::MODEL,
                                                                       FederatedHeader::GRANT,
+                                                                      FederatedHeader::PAGE,
                                                                       FederatedHeader::REJOIN,
                                                                       FederatedHeader::UPDATE,
                                                                       FederatedHeader::JOIN,

@@ -123,7 +123,7 @@ ReadByDiagram(const Bytes& m)
     }
     const uint8_t type = m[3];
     const bool isRight = m.size() == 44U + 12U * m[33] + Number(&m[34], 2) && type != 0 &&
-                         type < FIRST_PROTECTED && (type > 9 || FitTogether(m));
+                         type < FIRST_PROTECTED && (type > 10 || FitTogether(m));
     return isRight ? FederatedHeader::READ_OK : FederatedHeader::READ_MALFORMED;
 }
 
@@ -218,6 +218,36 @@ CheckRepair(const Bytes& bytes)
 }
 
 void
+CheckPage(const Bytes& bytes)
+{
+    const ExactCopy copy(bytes);
+    PageBody body;
+    const bool accepted = PageBody::Read(copy.Get(), copy.GetSize(), body);
+    const uint64_t first = bytes.size() >= 16 ? Number(copy.Get() + 8, 4) : 0;
+    const uint64_t devices = bytes.size() >= 16 ? Number(copy.Get() + 12, 4) : 0;
+    const uint64_t size = 16 + (devices + 7) / 8;
+    const bool expected = devices > 0 && size <= bytes.size() && IsTime(Number(copy.Get(), 8)) &&
+                          first + devices <= 0x100000000;
+    Require(accepted == expected, "both readers agree on what is a body of PAGE");
+    if (accepted)
+    {
+        for (uint64_t i = 0; i < devices; ++i)
+        {
+            Require(body.Names(static_cast<uint32_t>(first + i)) ==
+                        (bytes[16 + i / 8] / (1U << i % 8) % 2 == 1),
+                    "a PAGE names the devices whose bits are set");
+        }
+        Require(first + devices > 0xffffffff || !body.Names(static_cast<uint32_t>(first + devices)),
+                "a PAGE names nobody beyond its range");
+        Require(body.GetSize() == size, "a PAGE has as many bytes as its range needs");
+        Bytes again(size);
+        body.Write(again.data());
+        Require(std::equal(again.begin(), again.end(), bytes.begin()),
+                "a body of PAGE is written as it was read");
+    }
+}
+
+void
 CheckBodies(const Bytes& bytes)
 {
     CheckBody<JoinBody>(
@@ -243,6 +273,7 @@ CheckBodies(const Bytes& bytes)
         },
         "DONE");
     CheckRepair(bytes);
+    CheckPage(bytes);
 }
 
 /** Read a header as ns-3 does; it need not be valid. */

@@ -51,6 +51,8 @@ constexpr uint32_t MOST_DEVICES = NEXT_NETWORK - 3; // without access point and 
 constexpr uint32_t MOST_VISITORS =
     (FederatedStreams::PLACES - FederatedStreams::VISITORS) / FederatedStreams::VISITOR;
 const char* const WIRE_MASK = "255.255.255.252";
+constexpr uint64_t PAGE_INTERVAL = 1000; // ms, from one page to the next
+constexpr uint64_t PAGE_TIME = 20;       // ms in which radios listen for it
 
 /**
  * @param node A node.
@@ -305,10 +307,12 @@ FederatedWifiHelper::SetQueue(uint32_t packets, const Time& delay)
 void
 FederatedWifiHelper::SetSleep(const std::string& mode)
 {
-    NS_ABORT_MSG_IF(mode != "none" && mode != "wake",
-                    "FederatedWifiHelper: there is no sleep '" << mode << "', only none and wake");
+    NS_ABORT_MSG_IF(mode != "none" && mode != "wake" && mode != "page",
+                    "FederatedWifiHelper: there is no sleep '" << mode
+                                                               << "', only none, wake and page");
     NS_ABORT_MSG_IF(m_accessPoint, "FederatedWifiHelper: SetSleep comes after Install");
-    m_sleeps = mode == "wake";
+    m_sleeps = mode != "none";
+    m_pages = mode == "page";
 }
 
 void
@@ -593,7 +597,9 @@ FederatedWifiHelper::GetLinkDefaults(uint32_t fragmentSize) const
     {
         TimeValue lead;
         m_sleep->GetAttribute("Lead", lead);
-        center("WakeTime", TimeValue(lead.Get() + MilliSeconds(1)));
+        center("WakeTime",
+               TimeValue(m_pages ? MilliSeconds(PAGE_TIME) : lead.Get() + MilliSeconds(1)));
+        center("PageInterval", TimeValue(MilliSeconds(m_pages ? PAGE_INTERVAL : 0)));
     }
     device("RepairDelay", TimeValue(MilliSeconds(20)));
     if (m_adhoc)

@@ -195,8 +195,9 @@ class FederatedWifiHelper
 
     /**
      * Choose whether the radios of devices sleep that do not take part in a round.
-     * @param mode none: all radios are always awake; wake: devices have an ideal wake-up radio
-     * (FederatedWifiSleep). wake if this is not called.
+     * @param mode none: all radios are always awake; wake: devices have an ideal wake-up radio;
+     * page: all radios wake at a fixed interval to hear who is selected (FederatedWifiSleep). wake
+     * if this is not called.
      */
     void SetSleep(const std::string& mode);
 
@@ -450,6 +451,7 @@ class FederatedWifiHelper
     Time m_queueDelay;              //!< Of a radio.
     bool m_staticArp = true;        //!< Whether ARP caches are filled.
     bool m_sleeps = true;           //!< Whether radios sleep that are not needed.
+    bool m_pages = false;           //!< Whether devices are paged.
 
     // State
     std::unique_ptr<federated::WifiRadios> m_radios;       //!< The cell, once it is installed.

@@ -8,6 +8,8 @@
 #include "ns3/uinteger.h"
 #include "ns3/wifi-net-device.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 
@@ -98,6 +100,8 @@ FederatedWifiSleep::Start(const Ptr<FusionCenter>& center,
                                        MakeCallback(&FederatedWifiSleep::HandleRoundStart, self));
     center->TraceConnectWithoutContext("RoundEnd",
                                        MakeCallback(&FederatedWifiSleep::HandleRoundEnd, self));
+    center->TraceConnectWithoutContext("Finished",
+                                       MakeCallback(&FederatedWifiSleep::HandleFinished, self));
     m_beginEvent = Simulator::ScheduleNow(&FederatedWifiSleep::Begin, this);
 }
 
@@ -105,6 +109,7 @@ void
 FederatedWifiSleep::DoDispose()
 {
     m_beginEvent.Cancel();
+    m_pageEvent.Cancel();
     m_tidyEvent.Cancel();
     for (Radio& radio : m_radios)
     {
@@ -114,6 +119,7 @@ FederatedWifiSleep::DoDispose()
     m_center = nullptr;
     m_up.clear();
     m_others.clear();
+    m_sender = nullptr;
     m_first = nullptr;
     m_channel = nullptr;
     m_loss = nullptr;
@@ -137,15 +143,71 @@ FederatedWifiSleep::GetAwakeSeconds() const
 void
 FederatedWifiSleep::Begin()
 {
+    TimeValue interval;
+    TimeValue listening;
+    m_center->GetAttribute("PageInterval", interval);
+    m_center->GetAttribute("WakeTime", listening);
+    m_pageInterval = interval.Get();
+    m_pageTime = listening.Get();
+    if (m_pageInterval.IsStrictlyPositive())
+    {
+        for (Radio& radio : m_radios)
+        {
+            radio.listens = true; // devices that have not started yet will have until then
+        }
+        m_pageEvent = Simulator::Schedule(
+            GetNextPage() + m_pageTime - Simulator::Now(), &FederatedWifiSleep::EndListening, this);
+    }
     for (uint32_t i = 0; i < m_radios.size(); ++i)
     {
         Update(i);
     }
 }
 
+Time
+FederatedWifiSleep::GetNextPage() const
+{
+    const int64_t interval = m_pageInterval.GetTimeStep();
+    return m_pageInterval * ((Simulator::Now().GetTimeStep() + interval - 1) / interval);
+}
+
+void
+FederatedWifiSleep::Listen()
+{
+    for (uint32_t i = 0; i < m_radios.size(); ++i)
+    {
+        m_radios[i].listens = m_radios[i].device->IsRunning(); // its battery may be empty
+        Update(i);
+    }
+    m_pageEvent = Simulator::Schedule(
+        GetNextPage() + m_pageTime - Simulator::Now(), &FederatedWifiSleep::EndListening, this);
+}
+
+void
+FederatedWifiSleep::EndListening()
+{
+    for (uint32_t i = 0; i < m_radios.size(); ++i)
+    {
+        m_radios[i].listens = false;
+        Update(i);
+    }
+    const Time wait = GetNextPage() - m_lead - Simulator::Now();
+    m_pageEvent = Simulator::Schedule(std::max(wait, Time(0)), &FederatedWifiSleep::Listen, this);
+}
+
+void
+FederatedWifiSleep::HandleFinished(uint32_t)
+{
+    m_pageEvent.Cancel(); // a simulation without Stop() ends
+}
+
 void
 FederatedWifiSleep::HandleRoundStart(uint32_t, const std::vector<uint32_t>& selected)
 {
+    if (m_pageInterval.IsStrictlyPositive())
+    {
+        return; // a device knows of it by the page
+    }
     for (uint32_t device : selected)
     {
         if (device >= m_radios.size())
@@ -161,6 +223,10 @@ FederatedWifiSleep::HandleRoundStart(uint32_t, const std::vector<uint32_t>& sele
 void
 FederatedWifiSleep::HandleRoundEnd(const RoundRecord& record)
 {
+    if (m_pageInterval.IsStrictlyPositive())
+    {
+        return; // likewise
+    }
     std::vector<uint32_t> waiting;
     for (const LinkRecord& link : record.links)
     {
@@ -227,7 +293,7 @@ void
 FederatedWifiSleep::Update(uint32_t index)
 {
     Radio& radio = m_radios.at(index);
-    const bool isUp = radio.selected || radio.needed;
+    const bool isUp = radio.selected || radio.needed || radio.listens;
     if (isUp && radio.state == ASLEEP)
     {
         SetState(radio, WAKING);
@@ -312,6 +378,18 @@ FederatedWifiSleep::TrySleep(uint32_t index)
 
 Ptr<YansWifiPhy>
 FederatedWifiSleep::FindSender()
+{
+    // What begins to send now has not reached any radio yet.
+    if (m_looked != Simulator::Now() || (m_sender && !m_sender->IsStateTx()))
+    {
+        m_looked = Simulator::Now();
+        m_sender = LookForSender();
+    }
+    return m_sender;
+}
+
+Ptr<YansWifiPhy>
+FederatedWifiSleep::LookForSender()
 {
     FindOthers();
     for (const Ptr<YansWifiPhy>& phy : m_others)

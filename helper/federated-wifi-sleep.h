@@ -33,8 +33,13 @@ namespace ns3
  * selected; its radio can receive after the attribute Lead, and FusionCenter's attribute WakeTime
  * lets the center wait for that.
  *
+ * Where the center pages its devices (FusionCenter's attribute PageInterval) there is no wake-up
+ * radio, and nothing is known to a device but the time and what it has received: all radios listen
+ * for WakeTime at each multiple of PageInterval, and then that of a device stays awake which needs
+ * its link, as a page has named it. Who misses the page sleeps on.
+ *
  * @verbatim
-              selected, or needs its link            Lead
+        selected, listens, or needs its link         Lead
    ASLEEP --------------------------------> WAKING --------> AWAKE <---+
      ^                                        |                |       |
      +----------------------------------------+                |       | again
@@ -111,6 +116,7 @@ class FederatedWifiSleep : public Object
         State state = AWAKE;         //!< What the radio does.
         bool selected = false;       //!< Whether the device was selected, and has not answered.
         bool needed = false;         //!< Whether it needs its link by itself.
+        bool listens = false;        //!< Whether it listens for a page.
         EventId event;               //!< Wakes it, or lets it sleep.
     };
 
@@ -121,8 +127,20 @@ class FederatedWifiSleep : public Object
     /** Trace sink of LinkNeeded. */
     void HandleNeed(uint32_t device, bool needed);
 
+    /** Trace sink of Finished. */
+    void HandleFinished(uint32_t rounds);
+
     /** The simulation begins: radios that nobody needs fall asleep. */
     void Begin();
+
+    /** @return the next multiple of PageInterval. */
+    Time GetNextPage() const;
+
+    /** Radios of devices that run wake, or stay awake, for the next page. */
+    void Listen();
+
+    /** No page is expected any more until the next one is due. */
+    void EndListening();
 
     /**
      * A round is over: a device that waits for the acknowledgment of its DONE waits no longer.
@@ -159,6 +177,9 @@ class FederatedWifiSleep : public Object
     /** @return a radio that is sending, of those that do not sleep; null: none. */
     Ptr<YansWifiPhy> FindSender();
 
+    /** Look for it among all of them. */
+    Ptr<YansWifiPhy> LookForSender();
+
     /**
      * Find the radios on the channel of the cell that are of no device.
      * @return whether there are new ones.
@@ -180,6 +201,9 @@ class FederatedWifiSleep : public Object
     uint32_t m_maxSleepers = 0; //!< Radios that sleep and are on the channel.
 
     // State
+    Time m_pageInterval;                    //!< Of the center.
+    Time m_pageTime;                        //!< How long radios listen then.
+    EventId m_pageEvent;                    //!< Begins or ends that.
     Ptr<FusionCenter> m_center;             //!< The center.
     Ptr<YansWifiChannel> m_first;           //!< The channel of the cell.
     Ptr<PropagationLossModel> m_loss;       //!< Of all channels.
@@ -190,6 +214,8 @@ class FederatedWifiSleep : public Object
     std::set<uint32_t> m_attached;          //!< Devices whose radio is on m_channel.
     std::vector<Ptr<YansWifiPhy>> m_others; //!< The receiver, and listeners.
     std::size_t m_scanned = 0;              //!< Radios of m_first that were looked at.
+    Time m_looked = Time::Min();            //!< When a sender was looked for.
+    Ptr<YansWifiPhy> m_sender;              //!< It; null: there was none.
     EventId m_beginEvent;                   //!< Calls Begin().
     EventId m_tidyEvent;                    //!< Calls TidyChannel().
     uint32_t m_awake = 0;                   //!< Radios that are not asleep.

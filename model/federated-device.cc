@@ -274,9 +274,10 @@ FederatedDevice::GetTypeId()
                             "ns3::FederatedDevice::JoinedTracedCallback")
             .AddTraceSource("LinkNeeded",
                             "The device begins to need its link, or does not need it any more: it "
-                            "takes part in a round, has not joined, or waits for the "
-                            "acknowledgment of JOIN, DONE or LEAVE. It cannot know that a grant is "
-                            "about to be sent to it.",
+                            "takes part in a round, has not joined, waits for the "
+                            "acknowledgment of JOIN, DONE or LEAVE, or for the grant that a PAGE "
+                            "announced. Without a PAGE it cannot know that a grant is about to be "
+                            "sent to it.",
                             MakeTraceSourceAccessor(&FederatedDevice::m_linkNeededTrace),
                             "ns3::FederatedDevice::LinkNeededTracedCallback")
             .AddTraceSource("ModelReceived",
@@ -356,7 +357,8 @@ FederatedDevice::GetLastRound() const
 void
 FederatedDevice::UpdateNeed()
 {
-    const bool needs = m_link->IsRunning() && (m_session || m_link->IsWaiting());
+    const bool needs =
+        m_link->IsRunning() && (m_session || m_link->IsWaiting() || m_pageEvent.IsRunning());
     if (needs != m_needsLink)
     {
         m_needsLink = needs;
@@ -496,6 +498,7 @@ FederatedDevice::DoDispose()
     NS_LOG_FUNCTION(this);
     m_link->Abandon(); // the IP stack may be disposed of already
     EndSession();
+    RemoveEvent(m_pageEvent);
     m_link->Stop();
     m_battery = nullptr;
     m_previous = std::vector<float>();
@@ -560,6 +563,7 @@ FederatedDevice::StartApplication()
     handlers.beforeGrant = [this]() { EndSession(); };
     handlers.grant = [this](const FederatedHeader& header, const GrantBody& body)
     { StartSession(header, body); };
+    handlers.page = [this](uint32_t round, const Time& until) { return HandlePage(round, until); };
     handlers.joined = [this]() { m_joinedTrace(m_id); };
     handlers.disconnected = [this]()
     {
@@ -571,6 +575,8 @@ FederatedDevice::StartApplication()
     handlers.getBattery = [this]() { return m_battery ? m_battery() : std::nan(""); };
     handlers.isBusy = [this]() { return m_session != nullptr; };
     m_left = false;
+    m_paged = Time(0);
+    RemoveEvent(m_pageEvent);
     m_link->Start(settings, handlers);
     UpdateNeed();
 }
@@ -653,6 +659,25 @@ FederatedDevice::CheckGrant(const FederatedHeader& header) const
                : std::make_optional(DROP_INVALID);
 }
 
+std::optional<DropReason>
+FederatedDevice::HandlePage(uint32_t round, const Time& until)
+{
+    if (until <= Simulator::Now())
+    {
+        return DROP_OLD;
+    }
+    if (until == m_paged)
+    {
+        return std::nullopt; // it is sent twice
+    }
+    NS_LOG_INFO("Device " << m_id << " is paged for round " << round);
+    m_paged = until;
+    RemoveEvent(m_pageEvent);
+    m_pageEvent = Simulator::Schedule(until - Simulator::Now(), &FederatedDevice::UpdateNeed, this);
+    UpdateNeed();
+    return std::nullopt;
+}
+
 void
 FederatedDevice::StartSession(const FederatedHeader& header, const GrantBody& body)
 {
@@ -669,6 +694,7 @@ FederatedDevice::StartSession(const FederatedHeader& header, const GrantBody& bo
     terms.deadline = DeviceSession::LimitTime(body.deadlineNs);
     terms.trainingTime = DrawTrainingTime();
     m_session = std::make_unique<DeviceSession>(terms);
+    RemoveEvent(m_pageEvent); // from now on the session needs the link
     m_lastRound = terms.round;
     UpdateNeed();
     if (!m_session)
@@ -802,11 +828,12 @@ FederatedDevice::FinishTraining()
     const Time start = std::max(terms.slotStart, Simulator::Now());
     if (!update.valid || start >= terms.deadline)
     {
+        const bool isLate = update.valid || update.isLate;
         NS_LOG_INFO("Device " << m_id << " sends no update in round " << terms.round << ": "
-                              << (update.valid     ? "no time is left"
+                              << (isLate           ? "no time is left"
                                   : update.isEmpty ? "nothing was learned"
                                                    : "it is not finite"));
-        Report(update.valid     ? OUTCOME_NO_TIME
+        Report(isLate           ? OUTCOME_NO_TIME
                : update.isEmpty ? OUTCOME_NOTHING_LEARNED
                                 : OUTCOME_NOT_FINITE);
         return;

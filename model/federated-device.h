@@ -324,6 +324,14 @@ class FederatedDevice : public Application
      */
     Time AskForRepair();
 
+    /**
+     * A page names the device: it needs its link until it has a grant, or the round is over.
+     * @param round The round.
+     * @param until When the round ends at the latest.
+     * @return why the page is dropped, if it is.
+     */
+    std::optional<DropReason> HandlePage(uint32_t round, const Time& until);
+
     /** The model is not complete, but training has to begin now. */
     void GiveUpOnModel();
 
@@ -392,6 +400,9 @@ class FederatedDevice : public Application
     uint32_t m_lastRound = 0;                            //!< Of the last accepted grant.
     bool m_needsLink = false;                            //!< What LinkNeeded said last.
     std::vector<float> m_previous;                       //!< The last model, if it is to be kept.
+    EventId m_pageEvent;                                 //!< Ends the wait for a grant that a page
+                                                         //!< announced.
+    Time m_paged;                                        //!< Until when the last one said to wait.
     EventId m_giveUpEvent;                               //!< Gives up on the model.
     std::unique_ptr<federated::CenterLink> m_link;       //!< Speaks to the center.
     std::unique_ptr<federated::ControlRetry> m_repair;   //!< Asks for missing fragments.

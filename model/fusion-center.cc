@@ -312,9 +312,17 @@ FusionCenter::GetTypeId()
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("WakeTime",
                           "Time from the selection of the devices, when RoundStart fires, to the "
-                          "first grant: radios that sleep need it to wake.",
+                          "first grant: radios that sleep need it to wake, or listen for the page "
+                          "(PageInterval).",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&FusionCenter::m_wakeTime),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("PageInterval",
+                          "Rounds begin at multiples of it, and with a PAGE to all devices, which "
+                          "names those that are selected: it is sent after a quarter and again "
+                          "after half of WakeTime. 0: rounds begin at any time, without a PAGE.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&FusionCenter::m_pageInterval),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("Guard",
                           "Time between slots, and from the end of sending to the deadline.",
@@ -575,6 +583,11 @@ FusionCenter::CheckAttributes()
                     "FusionCenter: WakeTime, " << m_wakeTime.As(Time::MS)
                                                << ", is not below Deadline, "
                                                << m_deadline.As(Time::MS));
+    NS_ABORT_MSG_IF(
+        m_pageInterval.IsStrictlyPositive() &&
+            (m_downlink == UNICAST || m_wakeTime.IsZero() || m_wakeTime >= m_pageInterval),
+        "FusionCenter: PageInterval needs a Downlink to a group, and a WakeTime below "
+        "it in which devices listen");
     m_model = m_firstModel;
     m_task->BeginWith(m_model);
     NS_ABORT_MSG_IF(m_rotation && !CheckRotation(PeekPointer(m_interval), m_model.size(), error),
@@ -603,6 +616,7 @@ FusionCenter::SetUpParts()
                                        m_downlinkRate,
                                        m_downlink == UNICAST ? Address() : m_multicast,
                                        m_maxRepairs);
+    m_exchange->GetPageSender().SetUp(m_fragmentSize, m_multicast);
     // Above the numbers of an earlier center on this node, if it sent fewer than one a millisecond.
     m_exchange->SetSequence(static_cast<uint32_t>(Simulator::Now().GetMilliSeconds()));
     const uint32_t maxSamples = m_maxSamples > 0 ? m_maxSamples : m_task->GetAllSamples();
@@ -697,20 +711,39 @@ FusionCenter::HasNextRound() const
         return m_round - m_before < m_rounds && !m_record.HasReachedTarget();
     }
     return m_request && m_outcome.rounds < m_request->rounds && !m_isTimeUp && GetJoined() > 0 &&
-           m_request->latest - Simulator::Now() > m_wakeTime + m_guard;
+           m_request->latest - GetNextStart() > m_wakeTime + m_guard;
 }
 
 void
 FusionCenter::Continue()
 {
-    if (HasNextRound())
+    if (!HasNextRound())
+    {
+        if (m_onRequest)
+        {
+            AnswerRequest();
+        }
+        return;
+    }
+    const Time wait = GetNextStart() - Simulator::Now();
+    if (wait.IsZero())
     {
         StartRound();
+        return;
     }
-    else if (m_onRequest)
+    m_roundEvent = Simulator::Schedule(wait, &FusionCenter::StartRound, this);
+}
+
+Time
+FusionCenter::GetNextStart() const
+{
+    const Time now = Simulator::Now();
+    if (m_pageInterval.IsZero())
     {
-        AnswerRequest();
+        return now;
     }
+    const int64_t interval = m_pageInterval.GetTimeStep();
+    return m_pageInterval * ((now.GetTimeStep() + interval - 1) / interval);
 }
 
 void
@@ -719,6 +752,7 @@ FusionCenter::AnswerRequest()
     const auto request = std::move(m_request);
     if (request)
     {
+        m_outcome.noTime = m_isTimeUp || (m_outcome.rounds < request->rounds && GetJoined() > 0);
         request->done(m_outcome); // who asked may ask again
     }
 }
@@ -957,6 +991,10 @@ FusionCenter::StartRound()
     {
         StartExchange();
         return;
+    }
+    if (m_pageInterval.IsStrictlyPositive())
+    {
+        m_exchange->Page(m_round, plan.selected, m_record.start + m_longest, m_wakeTime / 4);
     }
     m_exchangeEvent = Simulator::Schedule(m_wakeTime, &FusionCenter::StartExchange, this);
 }

@@ -92,6 +92,7 @@ class FusionCenter : public Application
     {
         uint32_t rounds = 0; //!< Rounds that ended.
         uint32_t fused = 0;  //!< Those that changed the model.
+        bool noTime = false; //!< Whether there was no time for more of them.
         double error = 0;    //!< Expected squared error of a coordinate of the model, by
                              //!< quantization and links, summed over them.
     };
@@ -289,6 +290,9 @@ class FusionCenter : public Application
     /** Begin the next round, if there is one. */
     void Continue();
 
+    /** @return when a round may begin, not before now. */
+    Time GetNextStart() const;
+
     /** @return whether another round is to begin. */
     bool HasNextRound() const;
 
@@ -301,7 +305,7 @@ class FusionCenter : public Application
     /** Bring policies to where they would be after the rounds of the run that is continued. */
     void RepeatPlans();
 
-    /** Begin a round: select the devices, and give their radios time to wake. */
+    /** Begin a round: select the devices, page them, and give their radios time to wake. */
     void StartRound();
 
     /** Send grants and the model to the selected devices. */
@@ -382,6 +386,7 @@ class FusionCenter : public Application
     uint32_t m_maxRepairs;              //!< Models that are sent again to a device in a round.
     uint32_t m_maxReplies;              //!< Answers to control messages of a device in a round.
     Time m_wakeTime;                    //!< From the selection to the first grant.
+    Time m_pageInterval;                //!< Rounds begin at its multiples; 0: at any time.
     Time m_guard;                       //!< Between slots, and before the deadline.
     uint32_t m_expected;                //!< Devices to wait for before the first round.
     uint32_t m_maxDevices;              //!< Identifiers must be less.

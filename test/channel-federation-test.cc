@@ -2,6 +2,7 @@
 
 #include "federation.h"
 #include "recording-fusion.h"
+#include "schedule-call.h"
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
@@ -20,7 +21,9 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
+#include <vector>
 
 using namespace ns3;
 
@@ -469,6 +472,26 @@ TEST_F(BudgetFederation, WithoutTimeForUpdatesSkipsRoundsAndTheRunGoesOn)
     }
 }
 
+/** A message of the center. */
+struct CenterMessage
+{
+    Time time;                    //!< When it was sent.
+    FederatedHeader header;       //!< Its header.
+    std::vector<uint8_t> payload; //!< Its body.
+};
+
+void
+KeepMessage(std::vector<CenterMessage>* messages, Ptr<const Packet> packet)
+{
+    const Ptr<Packet> copy = packet->Copy();
+    CenterMessage message;
+    message.time = Simulator::Now();
+    copy->RemoveHeader(message.header);
+    message.payload.resize(copy->GetSize());
+    copy->CopyData(message.payload.data(), copy->GetSize());
+    messages->push_back(message);
+}
+
 /** @ingroup federated-tests A federation in which all is sent to all, on one channel. */
 class GroupFederation : public Federation
 {
@@ -513,6 +536,41 @@ class GroupFederation : public Federation
         SetForAll("FragmentSize", UintegerValue(300));
         Run();
         return center->GetModel();
+    }
+
+    /** Let rounds begin every 100 ms with a page, and grants follow after 20 ms. */
+    void SetPages()
+    {
+        center->SetAttribute("PageInterval", StringValue("100ms"));
+        center->SetAttribute("WakeTime", StringValue("20ms"));
+        center->TraceConnectWithoutContext("Tx", MakeBoundCallback(&KeepMessage, &sentDown));
+    }
+
+    /** Send a message to all devices from the address of the center, which has not started. */
+    void SendPage(const PageBody& body)
+    {
+        if (!strangersSocket)
+        {
+            strangersSocket = Socket::CreateSocket(nodes.Get(0), UdpSocketFactory::GetTypeId());
+            strangersSocket->Bind(InetSocketAddress(Ipv4Address::GetAny(), PORT));
+            strangersSocket->SetAllowBroadcast(true);
+        }
+        FederatedHeader header;
+        header.type = FederatedHeader::PAGE;
+        header.round = 1;
+        header.device = FederatedHeader::ALL_DEVICES;
+        std::vector<uint8_t> bytes(body.GetSize());
+        body.Write(bytes.data());
+        header.Seal(bytes.data(), bytes.size());
+        const auto packet = Create<Packet>(bytes.data(), static_cast<uint32_t>(bytes.size()));
+        packet->AddHeader(header);
+        strangersSocket->SendTo(packet, 0, deviceGroup);
+    }
+
+    /** Trace sink of LinkNeeded. */
+    void NoteNeed(uint32_t device, bool needed)
+    {
+        needs[device].emplace_back(Simulator::Now(), needed);
     }
 
     /** @return messages that a device dropped. */
@@ -573,6 +631,8 @@ class GroupFederation : public Federation
     NetDeviceContainer shared; // of the center, the devices, the stranger
     Ptr<Node> stranger;
     Ptr<Socket> strangersSocket;
+    std::vector<CenterMessage> sentDown;                          // by the center, with pages
+    std::map<uint32_t, std::vector<std::pair<Time, bool>>> needs; // of links, by device
     Address centerGroup;
     Address deviceGroup;
     uint64_t forgedUp = 0;
@@ -594,6 +654,158 @@ TEST_F(GroupFederation, LearnsTheSameAsWithUnicast)
             EXPECT_TRUE(device->HasJoined());
         }
     }
+}
+
+TEST_F(GroupFederation, PagesNameTheSelectedTwiceOnAGridBeforeTheirGrants)
+{
+    BuildGroup(4, true);
+    center->SetAttribute("Participants", UintegerValue(2));
+    SetPages();
+    center->SetStartTime(MilliSeconds(130));
+    for (const auto& device : apps)
+    {
+        device->TraceConnectWithoutContext("LinkNeeded",
+                                           MakeCallback(&GroupFederation::NoteNeed, this));
+    }
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    for (const RoundRecord& record : rounds)
+    {
+        EXPECT_EQ(record.received, 2U);
+        EXPECT_EQ(record.start.GetNanoSeconds() % 100000000, 0) << record.start;
+        EXPECT_GE(record.start, MilliSeconds(200));
+        std::set<uint32_t> selected;
+        for (const LinkRecord& link : record.links)
+        {
+            selected.insert(link.device);
+        }
+        std::vector<Time> pages;
+        for (const CenterMessage& message : sentDown)
+        {
+            const FederatedHeader& header = message.header;
+            if (header.round != record.round || header.type == FederatedHeader::ACK)
+            {
+                continue;
+            }
+            const Time wait = message.time - record.start;
+            if (header.type != FederatedHeader::PAGE)
+            {
+                EXPECT_GE(wait, MilliSeconds(20)) << FederatedHeader::GetTypeName(header.type);
+                continue;
+            }
+            pages.push_back(wait);
+            EXPECT_EQ(header.device, FederatedHeader::ALL_DEVICES);
+            PageBody body;
+            ASSERT_TRUE(PageBody::Read(message.payload.data(), message.payload.size(), body));
+            EXPECT_GE(NanoSeconds(body.untilNs), record.end);
+            for (uint32_t device = 0; device < 4; ++device)
+            {
+                EXPECT_EQ(body.Names(device), selected.count(device) == 1);
+            }
+        }
+        EXPECT_EQ(pages, (std::vector<Time>{MilliSeconds(5), MilliSeconds(10)}));
+        for (uint32_t device = 0; device < 4; ++device)
+        {
+            const auto& changes = needs[device];
+            const Time paged = record.start + MilliSeconds(5);
+            const bool needed =
+                std::any_of(changes.begin(),
+                            changes.end(),
+                            [&](const auto& change)
+                            {
+                                return change.second && change.first >= paged &&
+                                       change.first < record.start + MilliSeconds(9);
+                            });
+            EXPECT_EQ(needed, selected.count(device) == 1) << device;
+        }
+    }
+    for (const auto& [device, changes] : needs)
+    {
+        EXPECT_FALSE(changes.back().second) << "it has answered: " << device;
+    }
+}
+
+TEST_F(GroupFederation, DevicesThatAreFarApartArePagedInSeveralMessages)
+{
+    BuildGroup(4, false);
+    center->SetAttribute("MaxDevices", UintegerValue(4000));
+    const std::vector<uint32_t> ids = {0, 1, 3000, 3001}; // 300 bytes name 1920 devices
+    for (uint32_t i = 0; i < ids.size(); ++i)
+    {
+        apps[i]->SetAttribute("Share", UintegerValue(i));
+        apps[i]->SetAttribute("DeviceId", UintegerValue(ids[i]));
+    }
+    SetPages();
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    EXPECT_EQ(rounds.back().received, 4U);
+    std::map<uint32_t, uint32_t> pages; // by first device
+    for (const CenterMessage& message : sentDown)
+    {
+        if (message.header.type == FederatedHeader::PAGE)
+        {
+            PageBody body;
+            ASSERT_TRUE(PageBody::Read(message.payload.data(), message.payload.size(), body));
+            EXPECT_TRUE(body.Names(body.first) && body.Names(body.first + 1));
+            EXPECT_EQ(body.devices, 2U);
+            ++pages[body.first];
+        }
+    }
+    EXPECT_EQ(pages, (std::map<uint32_t, uint32_t>{{0, 6}, {3000, 6}})) << "twice in three rounds";
+}
+
+TEST_F(GroupFederation, WhoIsPagedAndGetsNoGrantWaitsUntilTheRoundIsOver)
+{
+    BuildGroup(2, true);
+    center->SetStartTime(Seconds(10)); // until then the test speaks in its place
+    for (const auto& device : apps)
+    {
+        device->TraceConnectWithoutContext("LinkNeeded",
+                                           MakeCallback(&GroupFederation::NoteNeed, this));
+    }
+    PageBody body;
+    body.first = 1;
+    body.Name(1);
+    const auto send = [&](const Time& until)
+    {
+        body.untilNs = static_cast<uint64_t>(until.GetNanoSeconds());
+        SendPage(body);
+    };
+    ScheduleCall(Seconds(1), [&]() { send(Seconds(2)); });
+    ScheduleCall(MilliSeconds(1005), [&]() { send(Seconds(2)); });
+    ScheduleCall(Seconds(3), [&]() { send(Seconds(2)); }); // of a round that is over
+    ScheduleCall(Seconds(4),
+                 [&]()
+                 {
+                     body.devices = 0; // it contradicts itself
+                     send(Seconds(5));
+                 });
+    Simulator::Stop(Seconds(6));
+    Run();
+    EXPECT_TRUE(needs[0].empty());
+    ASSERT_EQ(needs[1].size(), 2U);
+    EXPECT_NEAR(needs[1][0].first.GetSeconds(), 1, 0.001);
+    EXPECT_TRUE(needs[1][0].second);
+    EXPECT_EQ(needs[1][1].first, Seconds(2));
+    EXPECT_FALSE(needs[1][1].second);
+    EXPECT_EQ(apps[1]->GetDropped(DROP_OLD), 1U);
+    EXPECT_EQ(apps[1]->GetDropped(DROP_MALFORMED), 1U);
+}
+
+TEST_F(GroupFederation, PagesNeedAGroupAndTimeToListen)
+{
+    const auto run = [this](const char* downlink, const char* wake)
+    {
+        BuildGroup(1, true);
+        center->SetAttribute("Downlink", StringValue(downlink));
+        center->SetAttribute("PageInterval", StringValue("100ms"));
+        center->SetAttribute("WakeTime", StringValue(wake));
+        Run();
+    };
+    const char* const SENTENCE = "PageInterval needs a Downlink to a group, and a WakeTime below";
+    EXPECT_DEATH(run("unicast", "20ms"), SENTENCE);
+    EXPECT_DEATH(run("group", "0ms"), SENTENCE);
+    EXPECT_DEATH(run("group", "100ms"), SENTENCE);
 }
 
 TEST_F(GroupFederation, SamplesOfEnrolledDevicesAreThoseThatTheyWereEnrolledWith)

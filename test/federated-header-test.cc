@@ -473,7 +473,7 @@ TEST(FederatedHeader, ATypeOfALaterRevisionIsRead)
     EXPECT_EQ(ReadChanged(
                   [](FederatedHeader& h)
                   {
-                      h.type = static_cast<FederatedHeader::Type>(FederatedHeader::REJOIN + 1);
+                      h.type = static_cast<FederatedHeader::Type>(FederatedHeader::PAGE + 1);
                       h.fragment = h.fragments + 1;
                       h.distortion = -1;
                   }),
@@ -487,7 +487,8 @@ TEST(FederatedHeader, NamesItsTypes)
     EXPECT_STREQ(FederatedHeader::GetTypeName(FederatedHeader::DONE), "done");
     EXPECT_STREQ(FederatedHeader::GetTypeName(0), "unknown");
     EXPECT_STREQ(FederatedHeader::GetTypeName(FederatedHeader::REJOIN), "rejoin");
-    EXPECT_STREQ(FederatedHeader::GetTypeName(10), "unknown");
+    EXPECT_STREQ(FederatedHeader::GetTypeName(FederatedHeader::PAGE), "page");
+    EXPECT_STREQ(FederatedHeader::GetTypeName(11), "unknown");
     EXPECT_STREQ(FederatedHeader::GetTypeName(255), "unknown");
 }
 

@@ -402,6 +402,43 @@ TEST_F(Hierarchy, RoundsOfACellEndInTimeForTheDeadlineOfTheCloud)
     EXPECT_EQ(rounds[3].received, 3U);
 }
 
+TEST_F(Hierarchy, AnEdgeWhoseCellHasNoTimeForARoundIsLateAndNotEmpty)
+{
+    m_timePerSample = 20e-3; // 100 samples: 2 s
+    m_cloudDeadline = Seconds(1);
+    MakeHierarchy(2, 3, 3);
+    Simulator::Run();
+    ASSERT_EQ(m_cloudRounds.size(), 4U);
+    for (uint32_t round = 1; round <= 4; ++round)
+    {
+        EXPECT_EQ(GetState(round, 0), PARTICIPANT_NO_TIME);
+        EXPECT_EQ(GetState(round, 1), PARTICIPANT_NO_TIME);
+        EXPECT_TRUE(m_cloudRounds[round - 1].skipped);
+    }
+}
+
+TEST_F(Hierarchy, TheOthersGoOnWithoutAnEdgeOfWhichBothApplicationsCrash)
+{
+    m_timePerSample = 4e-3; // .4 s
+    m_edgeRounds = 2;
+    m_cloudDeadline = Seconds(2);
+    MakeHierarchy(2, 3, 3);
+    m_cloud->GetDevices()[1]->SetAttribute("LeaveOnStop", BooleanValue(false));
+    m_cloud->GetDevices()[1]->SetStopTime(Seconds(1.2)); // in its second round
+    m_cells[1]->federation.GetCenter()->SetStopTime(Seconds(1.2));
+    Simulator::Run();
+    ASSERT_EQ(m_cloudRounds.size(), 4U);
+    EXPECT_EQ(GetState(1, 1), PARTICIPANT_COMPLETE);
+    EXPECT_EQ(GetState(2, 1), PARTICIPANT_SILENT);
+    EXPECT_EQ(GetState(3, 1), PARTICIPANT_UNREACHABLE);
+    for (uint32_t round = 1; round <= 4; ++round)
+    {
+        EXPECT_EQ(GetState(round, 0), PARTICIPANT_COMPLETE);
+    }
+    EXPECT_EQ(m_cells[1]->rounds.size(), 2U) << "the third was not finished";
+    EXPECT_EQ(m_cells[0]->rounds.size(), 8U);
+}
+
 TEST_F(Hierarchy, GoesOnThroughALossyBackhaul)
 {
     m_rounds = 6;
@@ -447,30 +484,35 @@ TEST_F(Hierarchy, AnEdgeThatLeavesEndsTheRoundOfItsCellAndMayComeBack)
 
 TEST_F(Hierarchy, AnEdgeReportsTheErrorsOfItsCell)
 {
-    m_algorithm = "alg1";
-    m_weights = "default";
-    m_cloudRule = "ns3::EffectiveSnrFusion[Distortion=exact]";
-    m_edgeRounds = 2;
-    m_moreBits = 2; // in the second cell
-    MakeHierarchy(2, 4, 4);
-    Simulator::Run();
-    ASSERT_EQ(m_cloudRounds.size(), 4U);
-    const std::vector<RoundRecord>& rounds = m_cells[0]->rounds;
-    ASSERT_EQ(rounds.size(), 8U);
-    double errors[2] = {};
-    for (uint32_t c = 0; c < 2; ++c)
+    for (const uint32_t moreBits : {0, 2}) // in the second cell
     {
-        for (uint32_t i = 0; i < 2; ++i)
+        Renew();
+        m_algorithm = "alg1";
+        m_weights = "default";
+        m_cloudRule = "ns3::EffectiveSnrFusion[Distortion=exact]";
+        m_edgeRounds = 2;
+        m_moreBits = moreBits;
+        MakeHierarchy(2, 4, 4);
+        Simulator::Run();
+        ASSERT_EQ(m_cloudRounds.size(), 4U);
+        double errors[2] = {};
+        for (uint32_t c = 0; c < 2; ++c)
         {
-            EXPECT_GT(m_cells[c]->rounds[i].fusedError, 0);
-            errors[c] += m_cells[c]->rounds[i].fusedError;
+            ASSERT_EQ(m_cells[c]->rounds.size(), 8U);
+            for (uint32_t i = 0; i < 2; ++i)
+            {
+                EXPECT_GT(m_cells[c]->rounds[i].fusedError, 0);
+                errors[c] += m_cells[c]->rounds[i].fusedError;
+            }
         }
+        // Floats of an edge have no error of their own: weights go with those of the cells, up to
+        // a limit, as the cloud cannot check them.
+        const double ratio = std::min(errors[0] / errors[1], 4.0);
+        EXPECT_EQ(errors[0] > 10 * errors[1], moreBits > 0) << "it has four times as many levels";
+        const std::vector<LinkRecord>& links = m_cloudRounds[0].links;
+        EXPECT_NEAR(links[0].weight, 1 / (1 + ratio), 1e-6);
+        EXPECT_NEAR(links[1].weight, ratio / (1 + ratio), 1e-6);
     }
-    // Floats of an edge have no error of their own: weights go with those of the cells.
-    const std::vector<LinkRecord>& links = m_cloudRounds[0].links;
-    EXPECT_NEAR(links[0].weight, errors[1] / (errors[0] + errors[1]), 1e-6);
-    EXPECT_NEAR(links[1].weight, errors[0] / (errors[0] + errors[1]), 1e-6);
-    EXPECT_GT(links[1].weight, 0.9); // of four times as many levels
 }
 
 using HierarchyDeathTest = Hierarchy;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -159,4 +160,54 @@ TEST(MessageBodies, ARepairIsAListOfRanges)
         body.Write(bytes.data());
         EXPECT_FALSE(RepairBody::Read(bytes.data(), bytes.size(), back));
     }
+}
+
+TEST(MessageBodies, APageNamesDevicesOfARange)
+{
+    PageBody body;
+    body.untilNs = MAX_TIME;
+    body.first = 7;
+    const std::vector<uint32_t> named = {7, 8, 14, 15, 30};
+    for (const uint32_t device : named)
+    {
+        body.Name(device);
+    }
+    EXPECT_EQ(body.devices, 24U);
+    EXPECT_EQ(body.bits, (std::vector<uint8_t>{0x83, 0x01, 0x80})) << "the first bit is the least";
+    std::vector<uint8_t> bytes(body.GetSize());
+    body.Write(bytes.data());
+    const std::size_t whole = bytes.size();
+    bytes.resize(whole + 20, 0xff); // a later revision may append fields
+    PageBody back;
+    for (std::size_t size = 0; size <= bytes.size(); ++size)
+    {
+        EXPECT_EQ(PageBody::Read(bytes.data(), size, back), size >= whole) << size;
+    }
+    EXPECT_EQ(back.untilNs, MAX_TIME);
+    EXPECT_EQ(back.GetSize(), whole);
+    for (const uint32_t device : {0U, 6U, 7U, 8U, 9U, 14U, 15U, 30U, 31U, 38U, MAX_32})
+    {
+        const bool isNamed = std::find(named.begin(), named.end(), device) != named.end();
+        EXPECT_EQ(back.Names(device), isNamed) << device;
+    }
+}
+
+TEST(MessageBodies, APageThatContradictsItselfIsNone)
+{
+    PageBody body;
+    body.first = MAX_32 - 1;
+    body.Name(MAX_32);
+    std::vector<uint8_t> bytes(body.GetSize());
+    body.Write(bytes.data());
+    EXPECT_TRUE(PageBody::Read(bytes.data(), bytes.size(), body));
+    EXPECT_TRUE(body.Names(MAX_32));
+    EXPECT_FALSE(body.Names(MAX_32 - 1));
+    for (const uint32_t devices : {0U, 3U, 9U, MAX_32}) // none, beyond 2^32, more than bits
+    {
+        WriteBigEndian32(devices, &bytes[12]);
+        EXPECT_FALSE(PageBody::Read(bytes.data(), bytes.size(), body)) << devices;
+    }
+    WriteBigEndian32(2, &bytes[12]);
+    bytes[0] = 0x80; // a time that ns-3 cannot hold
+    EXPECT_FALSE(PageBody::Read(bytes.data(), bytes.size(), body));
 }

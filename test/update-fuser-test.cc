@@ -160,6 +160,29 @@ TEST(UpdateFuser, AReportOfNoErrorDoesNotBuyAllTheWeight)
     }
 }
 
+TEST(UpdateFuser, NorDoesOneOfFloatsWhichHaveNoErrorOfTheirOwn)
+{
+    for (const float lie : {0.0F, std::numeric_limits<float>::denorm_min(), 1e-9F})
+    {
+        Fusion fusion;
+        fusion.SetRule(CreateObjectWithAttributes<EffectiveSnrFusion>(
+            "Distortion", EnumValue(EffectiveSnrFusion::EXACT)));
+        fusion.model.assign(2, 0);
+        const float unknown = std::numeric_limits<float>::quiet_NaN();
+        for (const float report : {0.8F, lie, 1.0F, 1.2F, unknown, 0.9F}) // of edges, say
+        {
+            fusion.Add(0, {0, 0}).packed.distortion = report;
+        }
+        const FusedModel fused = fusion.Fuse();
+        ASSERT_EQ(fused.devices.size(), 6U);
+        // A quarter of the median of those that were reported, 0.9.
+        const double others = 1 / 0.8 + 1 + 1 / 1.2 + 1 / 0.9;
+        EXPECT_NEAR(fused.devices[1].weight, (4 / 0.9) / (4 / 0.9 + others), 1e-6) << lie;
+        EXPECT_NEAR(fused.devices[2].weight, 1 / (4 / 0.9 + others), 1e-6) << lie;
+        EXPECT_EQ(fused.devices[4].weight, 0);
+    }
+}
+
 TEST(UpdateFuser, ANarrowIntervalDoesNotBuyAllTheWeight)
 {
     for (const float width : {0.0F, 1e-9F, 0.1F})

@@ -6,6 +6,7 @@
 #include "ns3/config.h"
 #include "ns3/constant-position-mobility-model.h"
 #include "ns3/double.h"
+#include "ns3/error-model.h"
 #include "ns3/federated-header.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-wifi-energy-helper.h"
@@ -26,6 +27,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,6 +68,12 @@ GetAllocatedBytes()
 #else
     return 0;
 #endif
+}
+
+void
+KeepRecord(std::vector<RoundRecord>* records, const RoundRecord& record)
+{
+    records->push_back(record);
 }
 
 } // namespace
@@ -343,14 +351,111 @@ TEST_F(SleepingCell, AStrangerThatJoinedIsSelectedAndHasNoRadioToWake)
     EXPECT_GT(m_selected[STRANGER], 0U);
 }
 
-TEST_F(SleepingCell, AThousandRoundsInWhichDevicesDieLeaveWalkAwayAndComeBackAsleep)
+TEST_F(SleepingCell, WithPagesAllListenAndOnlyTheSelectedStayAwake)
 {
     for (const char* mode : {"adhoc", "infrastructure"})
     {
+        Begin(12, mode, "page");
+        SetRounds(4, 3);
+        std::vector<RoundRecord> records;
+        Install();
+        m_federation->GetCenter()->TraceConnectWithoutContext(
+            "RoundEnd", MakeBoundCallback(&KeepRecord, &records));
+        std::map<uint32_t, FederatedWifiSleep::State> listening;
+        std::map<uint32_t, FederatedWifiSleep::State> granted;
+        const auto note = [&](std::map<uint32_t, FederatedWifiSleep::State>& states)
+        {
+            for (uint32_t i = 0; i < 12; ++i)
+            {
+                states[i] = m_wifi->GetSleep()->GetState(i);
+            }
+        };
+        // The second round begins at 1 s, or, if joining took its time, a second after the first.
+        const Time second = Seconds(mode == std::string("adhoc") ? 1 : 2);
+        ScheduleCall(second + MilliSeconds(1), [&]() { note(listening); });
+        ScheduleCall(second + MilliSeconds(25), [&]() { note(granted); });
+        Simulator::Run();
+        ASSERT_EQ(records.size(), 4U) << mode;
+        for (const RoundRecord& record : records)
+        {
+            EXPECT_EQ(record.received, 3U) << mode << " " << record.round;
+            EXPECT_EQ(record.start.GetNanoSeconds() % 1000000000, 0) << mode;
+        }
+        ASSERT_EQ(records[1].start, second) << mode;
+        std::set<uint32_t> selected;
+        for (const LinkRecord& link : records[1].links)
+        {
+            selected.insert(link.device);
+        }
+        for (uint32_t i = 0; i < 12; ++i)
+        {
+            EXPECT_EQ(listening[i], FederatedWifiSleep::AWAKE) << mode << " " << i;
+            EXPECT_EQ(granted[i],
+                      selected.count(i) == 1 ? FederatedWifiSleep::AWAKE
+                                             : FederatedWifiSleep::ASLEEP)
+                << mode << " " << i;
+        }
+    }
+}
+
+TEST_F(SleepingCell, WhoMissesBothPagesTakesNoGrantAndIsPagedAgain)
+{
+    for (const char* mode : {"adhoc", "infrastructure"})
+    {
+        Begin(2, mode, "page");
+        SetRounds(4, 2);
+        std::vector<RoundRecord> records;
+        Install();
+        m_federation->GetCenter()->TraceConnectWithoutContext(
+            "RoundEnd", MakeBoundCallback(&KeepRecord, &records));
+        const auto deaf = CreateObject<RateErrorModel>();
+        deaf->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
+        deaf->SetRate(1);
+        const Time third = Seconds(mode == std::string("adhoc") ? 2 : 3);
+        ScheduleCall(third, [&]() { GetPhy(1)->SetPostReceptionErrorModel(deaf); });
+        FederatedWifiSleep::State state = FederatedWifiSleep::AWAKE;
+        ScheduleCall(third + MilliSeconds(25),
+                     [&]()
+                     {
+                         GetPhy(1)->SetPostReceptionErrorModel(nullptr); // its grant could reach it
+                         state = m_wifi->GetSleep()->GetState(1);
+                     });
+        Simulator::Run();
+        ASSERT_EQ(records.size(), 4U) << mode;
+        EXPECT_EQ(state, FederatedWifiSleep::ASLEEP) << mode;
+        EXPECT_EQ(records[2].start, third) << mode;
+        for (const RoundRecord& record : records)
+        {
+            const bool isDeaf = record.round == 3;
+            ASSERT_EQ(record.links.size(), 2U) << mode;
+            EXPECT_EQ(record.links[0].state, PARTICIPANT_COMPLETE) << mode;
+            EXPECT_EQ(record.links[1].state,
+                      isDeaf ? PARTICIPANT_UNREACHABLE : PARTICIPANT_COMPLETE)
+                << mode << " " << record.round;
+        }
+    }
+}
+
+TEST_F(SleepingCell, AThousandRoundsInWhichDevicesDieLeaveWalkAwayAndComeBackAsleep)
+{
+    struct Case
+    {
+        const char* mode;  // of the cell
+        const char* sleep; // of its radios
+    };
+
+    for (const auto& [mode, sleep] :
+         {Case{"adhoc", "wake"}, {"infrastructure", "wake"}, {"infrastructure", "page"}})
+    {
         // Ad hoc it also moves to new channels, of which ns-3 keeps all.
         const bool isAdhoc = mode == std::string("adhoc");
+        const bool isPaged = sleep == std::string("page");
         Config::SetDefault(std::string(CLASS) + "MaxSleepers", UintegerValue(isAdhoc ? 2 : 32));
-        Begin(8, mode);
+        Begin(8, mode, sleep);
+        if (isPaged)
+        {
+            m_federation->SetCenterAttribute("PageInterval", StringValue("400ms"));
+        }
         SetRounds(1000, 3);
         m_federation->SetEnrolled(false);
         m_federation->SetCenterAttribute("Deadline", StringValue("300ms"));
@@ -388,7 +493,7 @@ TEST_F(SleepingCell, AThousandRoundsInWhichDevicesDieLeaveWalkAwayAndComeBackAsl
         EXPECT_LT(m_complete[2], m_selected[2])
             << mode << ": some rounds were lost while it was away";
         EXPECT_FALSE(devices[0]->HasJoined()) << mode;
-        EXPECT_NE(m_wifi->GetSleep()->GetState(0), FederatedWifiSleep::AWAKE) << mode;
+        EXPECT_NE(m_wifi->GetSleep()->GetState(0), FederatedWifiSleep::AWAKE) << mode << sleep;
         EXPECT_EQ(m_wifi->GetSleep()->GetState(3), FederatedWifiSleep::ASLEEP) << mode;
     }
 }

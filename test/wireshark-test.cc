@@ -98,6 +98,11 @@ MakeMessages(std::string& text)
     repair.ranges = {{1, 2}, {5, 1}};
     Bytes repairBytes(repair.GetSize());
     repair.Write(repairBytes.data());
+    PageBody page;
+    page.Name(0);
+    page.Name(9);
+    Bytes pageBytes(page.GetSize());
+    page.Write(pageBytes.data());
     std::vector<Bytes> messages{
         MakeMessage(Header::JOIN, MakeBody(JoinBody{1, 600, 1000000}), text),
         MakeMessage(Header::LEAVE, {}, text),
@@ -111,7 +116,9 @@ MakeMessages(std::string& text)
         MakeMessage(Header::REPAIR, repairBytes, text),
         MakeMessage(Header::DONE, MakeBody(DoneBody{OUTCOME_SENT}), text),
         MakeMessage(Header::REJOIN, {}, text),
-        MakeMessage(static_cast<Header::Type>(10), {1, 2, 3}, text), // of a later revision
+        MakeMessage(Header::PAGE, pageBytes, text),
+        MakeMessage(Header::PAGE, {1, 2, 3}, text),                  // too short a body
+        MakeMessage(static_cast<Header::Type>(11), {1, 2, 3}, text), // of a later revision
         MakeMessage(Header::UPDATE, {}, text),
     };
     messages.back().back() ^= 0x10;

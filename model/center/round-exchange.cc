@@ -22,6 +22,7 @@ RoundExchange::RoundExchange(MessageEndpoint& endpoint,
       m_collector([this](uint32_t device) { HandleAnswered(device); },
                   std::move(started),
                   std::move(received)),
+      m_pages(endpoint),
       m_grants(endpoint, [this](uint32_t device) { m_collector.GiveUp(device); }),
       m_sender(endpoint)
 {
@@ -31,6 +32,15 @@ void
 RoundExchange::SetSequence(uint32_t sequence)
 {
     m_sequence = sequence;
+}
+
+void
+RoundExchange::Page(uint32_t round,
+                    const std::vector<uint32_t>& selected,
+                    const Time& until,
+                    const Time& wait)
+{
+    m_pages.Start(round, selected, until, wait, m_sequence);
 }
 
 void
@@ -113,6 +123,7 @@ RoundExchange::Leave(uint32_t device)
 void
 RoundExchange::Finish()
 {
+    m_pages.Stop();
     m_sender.Stop();
     m_collector.Finish();
     for (const auto& [device, peer] : m_grants.GetRecipients())
@@ -126,6 +137,7 @@ RoundExchange::Finish()
 void
 RoundExchange::Clear()
 {
+    m_pages.Stop();
     m_sender.Stop();
     m_grants.Clear();
     m_collector.Clear();

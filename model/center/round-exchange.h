@@ -6,6 +6,7 @@
 #include "device-roster.h"
 #include "grant-sender.h"
 #include "model-sender.h"
+#include "page-sender.h"
 #include "round-planner.h"
 #include "update-collector.h"
 
@@ -22,8 +23,8 @@ namespace ns3::federated
 {
 
 /**
- * @brief The messages between center and participants in a round: grants, the model and its
- * repairs, updates, and DONE.
+ * @brief The messages between center and participants in a round: the page, grants, the model and
+ * its repairs, updates, and DONE.
  */
 class RoundExchange
 {
@@ -57,6 +58,12 @@ class RoundExchange
         return m_sender;
     }
 
+    /** @return the sender of the page, to be set up. */
+    PageSender& GetPageSender()
+    {
+        return m_pages;
+    }
+
     /** @return the collected updates. */
     const UpdateCollector& GetCollector() const
     {
@@ -65,6 +72,18 @@ class RoundExchange
 
     /** @param sequence The sequence number before the first one that is used. */
     void SetSequence(uint32_t sequence);
+
+    /**
+     * Name the devices of a round to all devices, before Start().
+     * @param round The round.
+     * @param selected Its devices, ascending.
+     * @param until When the round ends at the latest.
+     * @param wait Time until the page is sent, and from then until it is sent again.
+     */
+    void Page(uint32_t round,
+              const std::vector<uint32_t>& selected,
+              const Time& until,
+              const Time& wait);
 
     /**
      * Begin a round.
@@ -106,6 +125,7 @@ class RoundExchange
     std::function<void(uint32_t)> m_answered; //!< Called when a participant has answered.
     uint32_t m_sequence = 0;                  //!< Last sequence number used.
     UpdateCollector m_collector;              //!< Collects the updates.
+    PageSender m_pages;                       //!< Sends the page.
     GrantSender m_grants;                     //!< Sends the grants.
     ModelSender m_sender;                     //!< Sends the model.
 };

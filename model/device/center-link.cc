@@ -222,7 +222,8 @@ CenterLink::HandleMessage(const ReceivedMessage& message)
         return m_handlers.model(header, message.payload);
     }
     const bool isForAll =
-        header.type == FederatedHeader::REJOIN && header.device == FederatedHeader::ALL_DEVICES;
+        header.device == FederatedHeader::ALL_DEVICES &&
+        (header.type == FederatedHeader::REJOIN || header.type == FederatedHeader::PAGE);
     if (header.device != m_settings.device && !isForAll)
     {
         // All devices receive the messages to a group.
@@ -235,6 +236,10 @@ CenterLink::HandleMessage(const ReceivedMessage& message)
     if (header.type == FederatedHeader::REJOIN)
     {
         return HandleRejoin(header);
+    }
+    if (header.type == FederatedHeader::PAGE)
+    {
+        return HandlePage(header, message.payload);
     }
     return header.type == FederatedHeader::ACK ? HandleAck(header, message.payload)
                                                : DROP_UNEXPECTED;
@@ -284,6 +289,22 @@ CenterLink::HandleAck(const FederatedHeader& header, const uint8_t* payload)
     }
     m_handlers.waiting();
     return std::nullopt;
+}
+
+std::optional<DropReason>
+CenterLink::HandlePage(const FederatedHeader& header, const uint8_t* payload)
+{
+    PageBody body;
+    if (!PageBody::Read(payload, header.payloadLength, body))
+    {
+        return DROP_MALFORMED;
+    }
+    HearCenter();
+    if (m_leaving || !body.Names(m_settings.device))
+    {
+        return std::nullopt; // it is about others
+    }
+    return m_handlers.page(header.round, NanoSeconds(body.untilNs));
 }
 
 std::optional<DropReason>

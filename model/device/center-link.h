@@ -80,6 +80,8 @@ class CenterLink
         std::function<void()> beforeGrant;
         /** A new grant was received and acknowledged. */
         std::function<void(const FederatedHeader&, const GrantBody&)> grant;
+        /** A page names the device. @return why it is dropped, if it is. */
+        std::function<std::optional<DropReason>(uint32_t round, const Time& until)> page;
         /** The device has joined. */
         std::function<void()> joined;
         /** The connection is closed, or the device has left. */
@@ -239,6 +241,13 @@ class CenterLink
      * insists on it, the device joins again.
      */
     bool IsOld(const GrantBody& body);
+
+    /**
+     * @param header Header of a page.
+     * @param payload Its body.
+     * @return why it is dropped, if it is.
+     */
+    std::optional<DropReason> HandlePage(const FederatedHeader& header, const uint8_t* payload);
 
     /**
      * @param header Header of a REJOIN.

@@ -17,6 +17,28 @@
 namespace ns3::federated
 {
 
+namespace
+{
+
+/** @return the median of the finite ones of some numbers; 0 if there is none. */
+double
+GetMedian(std::vector<double> values)
+{
+    values.erase(std::remove_if(values.begin(),
+                                values.end(),
+                                [](double value) { return !std::isfinite(value); }),
+                 values.end());
+    if (values.empty())
+    {
+        return 0;
+    }
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+} // namespace
+
 UpdateFuser::UpdateFuser(const Rules& rules)
     : m_rules(rules)
 {
@@ -220,28 +242,32 @@ UpdateFuser::FillUnknownNoise(std::vector<Usable>& usable) const
 void
 UpdateFuser::LimitDistortions(std::vector<Usable>& usable)
 {
-    std::map<unsigned, std::vector<double>> distortions; // of the updates of a resolution
+    std::map<unsigned, std::vector<double>> expected; // of the updates of a resolution
+    std::map<unsigned, std::vector<double>> reported; // likewise
     for (const Usable& one : usable)
     {
-        distortions[one.update.bits].push_back(one.update.cellDistortion);
+        expected[one.update.bits].push_back(one.update.cellDistortion);
+        reported[one.update.bits].push_back(one.update.exactDistortion);
     }
-    for (auto& [bits, values] : distortions)
+    for (const auto& [bits, values] : expected)
     {
-        const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-        std::nth_element(values.begin(), middle, values.end());
-        const double least = *middle / MAX_ADVANTAGE;
+        const double least = GetMedian(values) / MAX_ADVANTAGE;
+        const double leastReport = GetMedian(reported[bits]) / MAX_ADVANTAGE;
         for (Usable& one : usable)
         {
             DeliveredUpdate& update = one.update;
-            if (update.bits == bits && std::isfinite(least))
+            if (update.bits != bits)
             {
-                update.cellDistortion = std::max(update.cellDistortion, least);
-                // NaN, not reported, stays what it is.
-                update.exactDistortion =
-                    update.exactDistortion < LEAST_OF_CELL * update.cellDistortion
-                        ? LEAST_OF_CELL * update.cellDistortion
-                        : update.exactDistortion;
+                continue;
             }
+            update.cellDistortion = std::max(update.cellDistortion, least);
+            // Floats have no levels, and what they lost before, as in the cell of an edge, is known
+            // from reports alone.
+            const double limit =
+                update.cellDistortion > 0 ? LEAST_OF_CELL * update.cellDistortion : leastReport;
+            // NaN, not reported, stays what it is.
+            update.exactDistortion =
+                update.exactDistortion < limit ? limit : update.exactDistortion;
         }
     }
 }

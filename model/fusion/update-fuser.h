@@ -149,6 +149,8 @@ class UpdateFuser
      * Limit what a device gains by what it says about its errors. The distortion that follows from
      * its interval is at least 1/MAX_ADVANTAGE of the median among updates of its resolution, and a
      * reported one at least LEAST_OF_CELL of that: values of honest devices are not all on levels.
+     * Where none follows, as from floats, a reported one is at least 1/MAX_ADVANTAGE of the median
+     * of those reported.
      * @param [in,out] usable The updates.
      */
     static void LimitDistortions(std::vector<Usable>& usable);

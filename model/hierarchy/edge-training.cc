@@ -63,7 +63,9 @@ void
 EdgeTraining::GiveUp()
 {
     m_center->CancelRounds();
-    Finish({});
+    FusionCenter::RoundsOutcome outcome;
+    outcome.noTime = m_center->GetJoined() > 0;
+    Finish(outcome);
 }
 
 void
@@ -71,10 +73,11 @@ EdgeTraining::Finish(const FusionCenter::RoundsOutcome& outcome)
 {
     RemoveEvent(m_event);
     const auto update = std::move(m_update);
-    update->isEmpty = outcome.fused == 0;
+    update->isEmpty = outcome.fused == 0 && !outcome.noTime;
+    update->isLate = outcome.fused == 0 && outcome.noTime;
     update->valid = false;
     update->loss = std::numeric_limits<double>::quiet_NaN(); // of the devices, which do not say
-    if (!update->isEmpty)
+    if (outcome.fused > 0)
     {
         std::vector<float> difference = m_center->GetModel();
         std::transform(difference.begin(),

@@ -35,6 +35,7 @@ struct LocalUpdate : PreparedUpdate
     // Output
     double loss = 0;      //!< Mean of the batches' losses.
     bool isEmpty = false; //!< It is not valid, because there was nothing to learn from.
+    bool isLate = false;  //!< It is not valid, because there was no time to learn.
 };
 
 } // namespace ns3

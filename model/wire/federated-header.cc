@@ -76,9 +76,18 @@ FederatedHeader::GetInstanceTypeId() const
 const char*
 FederatedHeader::GetTypeName(uint8_t type)
 {
-    static constexpr const char* NAMES[] = {
-        "unknown", "join", "leave", "grant", "ack", "model", "update", "repair", "done", "rejoin"};
-    return NAMES[type <= REJOIN ? type : 0];
+    static constexpr const char* NAMES[] = {"unknown",
+                                            "join",
+                                            "leave",
+                                            "grant",
+                                            "ack",
+                                            "model",
+                                            "update",
+                                            "repair",
+                                            "done",
+                                            "rejoin",
+                                            "page"};
+    return NAMES[type <= PAGE ? type : 0];
 }
 
 uint32_t
@@ -202,7 +211,7 @@ FederatedHeader::IsValid() const
     {
         return false;
     }
-    if (type > REJOIN)
+    if (type > PAGE)
     {
         return true; // of a later revision: its fields may have another meaning
     }

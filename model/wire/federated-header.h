@@ -72,6 +72,7 @@ class FederatedHeader : public Header
         REPAIR,   //!< A device requests missing fragments of the model (RepairBody).
         DONE,     //!< A device has finished a round (DoneBody).
         REJOIN,   //!< The center does not know the device, or stops: it has to join again.
+        PAGE,     //!< The center names the devices that it selected for a round (PageBody).
     };
 
     /** Result of Read. */
@@ -92,7 +93,7 @@ class FederatedHeader : public Header
     static constexpr std::size_t INTERVAL_SIZE = 12;   //!< Bytes an interval.
     static constexpr std::size_t MAX_INTERVALS = 255;  //!< In one header.
     static constexpr std::size_t MAX_PAYLOAD = 0xffff; //!< Bytes that may follow a header.
-    static constexpr uint32_t ALL_DEVICES = 0xffffffff; //!< The device of a model's messages.
+    static constexpr uint32_t ALL_DEVICES = 0xffffffff; //!< The device of messages to all.
 
     /** @return the TypeId. */
     static TypeId GetTypeId();

@@ -80,6 +80,51 @@ GrantBody::Read(const uint8_t* bytes, std::size_t size, GrantBody& body)
 }
 
 void
+PageBody::Name(uint32_t device)
+{
+    const uint32_t index = device - first;
+    devices = std::max(devices, index + 1);
+    bits.resize((devices - 1) / 8 + 1);
+    bits[index / 8] |= static_cast<uint8_t>(1U << index % 8);
+}
+
+bool
+PageBody::Names(uint32_t device) const
+{
+    const uint32_t index = device - first;
+    return device >= first && index < devices && (bits[index / 8] >> index % 8 & 1) != 0;
+}
+
+void
+PageBody::Write(uint8_t* bytes) const
+{
+    federated::WriteBigEndian64(untilNs, bytes);
+    federated::WriteBigEndian32(first, bytes + 8);
+    federated::WriteBigEndian32(devices, bytes + 12);
+    std::copy(bits.begin(), bits.end(), bytes + FIXED_SIZE);
+}
+
+bool
+PageBody::Read(const uint8_t* bytes, std::size_t size, PageBody& body)
+{
+    if (size < FIXED_SIZE)
+    {
+        return false;
+    }
+    body.untilNs = federated::ReadBigEndian64(bytes);
+    body.first = federated::ReadBigEndian32(bytes + 8);
+    body.devices = federated::ReadBigEndian32(bytes + 12);
+    if (!IsTime(body.untilNs) || body.devices == 0 || body.devices > GetRoom(size) ||
+        body.devices - 1 > std::numeric_limits<uint32_t>::max() - body.first)
+    {
+        return false;
+    }
+    const uint8_t* begin = bytes + FIXED_SIZE;
+    body.bits.assign(begin, begin + (body.devices - 1) / 8 + 1);
+    return true;
+}
+
+void
 AckBody::Write(uint8_t* bytes) const
 {
     *bytes = type;

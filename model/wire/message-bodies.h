@@ -77,6 +77,60 @@ struct GrantBody
 
 /**
  * @ingroup federated
+ * @brief Which devices the center selected for a round, in a PAGE: a bit for each device of a
+ * range.
+ */
+struct PageBody
+{
+    static constexpr std::size_t FIXED_SIZE = 16; //!< Bytes before the bits.
+
+    uint64_t untilNs = 0;      //!< When the round ends at the latest, simulated nanoseconds.
+    uint32_t first = 0;        //!< The first device of the range.
+    uint32_t devices = 0;      //!< How many there are in it.
+    std::vector<uint8_t> bits; //!< That of device first + i is bit i % 8 of byte i / 8, where bit 0
+                               //!< is the least significant one.
+
+    /** @return the bytes of the body. */
+    std::size_t GetSize() const
+    {
+        return FIXED_SIZE + bits.size();
+    }
+
+    /**
+     * @param size Bytes of a body.
+     * @return how many devices its range can have.
+     */
+    static std::size_t GetRoom(std::size_t size)
+    {
+        return size < FIXED_SIZE ? 0 : 8 * (size - FIXED_SIZE);
+    }
+
+    /**
+     * Name a device; the range grows up to it.
+     * @param device The device, not below first.
+     */
+    void Name(uint32_t device);
+
+    /**
+     * @param device Any device.
+     * @return whether it is named.
+     */
+    bool Names(uint32_t device) const;
+
+    /** @param [out] bytes GetSize() bytes. */
+    void Write(uint8_t* bytes) const;
+
+    /**
+     * @param bytes Any bytes.
+     * @param size How many.
+     * @param [out] body The body.
+     * @return whether they are such a body: its range has a device, and ends below 2^32.
+     */
+    static bool Read(const uint8_t* bytes, std::size_t size, PageBody& body);
+};
+
+/**
+ * @ingroup federated
  * @brief What an ACK acknowledges; the header's sequence is that of the message.
  */
 struct AckBody

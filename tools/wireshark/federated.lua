@@ -16,13 +16,15 @@ local PORT_TYPE_TCP = 2
 -- Of a protected message (the diagram is in model/wire/message-protection.h).
 local CLEAR_SIZE, TAG_SIZE, SIGNATURE_SIZE = 16, 16, 64
 
-local JOIN, LEAVE, GRANT, ACK, MODEL, UPDATE, REPAIR, DONE, REJOIN = 1, 2, 3, 4, 5, 6, 7, 8, 9
+local JOIN, LEAVE, GRANT, ACK, MODEL, UPDATE, REPAIR, DONE, REJOIN, PAGE =
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 local PROTECTED_UP, PROTECTED_DOWN, PROTECTED_GROUP = 253, 254, 255
 local ROTATED, INTERLEAVED = 128, 64 -- flags in the byte of an update's bits
 local types = {
     [JOIN] = "join", [LEAVE] = "leave", [GRANT] = "grant", [ACK] = "ack",
     [MODEL] = "model", [UPDATE] = "update", [REPAIR] = "repair", [DONE] = "done",
-    [REJOIN] = "rejoin", [PROTECTED_UP] = "protected, to the center",
+    [REJOIN] = "rejoin", [PAGE] = "page",
+    [PROTECTED_UP] = "protected, to the center",
     [PROTECTED_DOWN] = "protected, to a device", [PROTECTED_GROUP] = "protected, to all devices",
 }
 local outcomes = {
@@ -71,6 +73,10 @@ local f = {
     outcome = ProtoField.uint8("federated.done.outcome", "Outcome", base.DEC, outcomes),
     first_sent = ProtoField.uint64("federated.done.first_sent_ns", "First fragment sent (ns)"),
     last_sent = ProtoField.uint64("federated.done.last_sent_ns", "Last fragment sent (ns)"),
+    page_until = ProtoField.uint64("federated.page.until_ns", "End of the round (ns)"),
+    page_first = ProtoField.uint32("federated.page.first", "First device"),
+    page_devices = ProtoField.uint32("federated.page.devices", "Devices"),
+    page_named = ProtoField.uint32("federated.page.named", "Selected"),
     tail = ProtoField.bytes("federated.tail", "Fields of a later revision"),
     payload = ProtoField.bytes("federated.payload", "Payload"),
     counter = ProtoField.uint64("federated.counter", "Counter of a protected message"),
@@ -162,8 +168,22 @@ local bodies = {
         add_optional(tree, f.battery, body(17, 4))
         return 21
     end,
+    [PAGE] = function(body, tree)
+        tree:add(f.page_until, body(0, 8))
+        tree:add(f.page_first, body(8, 4))
+        tree:add(f.page_devices, body(12, 4))
+        local first, devices = body(8, 4):uint(), body(12, 4):uint()
+        devices = math.min(devices, 8 * (body:len() - 16))
+        for i = 0, devices - 1 do
+            local byte = body(16 + math.floor(i / 8), 1)
+            if band(rshift(byte:uint(), i % 8), 1) == 1 then
+                tree:add(f.page_named, byte, first + i)
+            end
+        end
+        return 16 + math.ceil(devices / 8)
+    end,
 }
-local body_sizes = { [JOIN] = 24, [GRANT] = 32, [ACK] = 1, [REPAIR] = 12, [DONE] = 21 }
+local body_sizes = { [JOIN] = 24, [GRANT] = 32, [ACK] = 1, [REPAIR] = 12, [DONE] = 21, [PAGE] = 17 }
 
 -- The bits of a coordinate, and whether an update is rotated and interleaved: flags in the same byte.
 local function get_bits(tvb, type)
