@@ -358,7 +358,7 @@ void
 FederatedDevice::UpdateNeed()
 {
     const bool needs =
-        m_link->IsRunning() && (m_session || m_link->IsWaiting() || m_pageEvent.IsRunning());
+        m_link->IsRunning() && (m_session || m_link->IsWaiting() || !m_pageEvent.IsExpired());
     if (needs != m_needsLink)
     {
         m_needsLink = needs;
