@@ -195,6 +195,73 @@ def test_the_table_of_fading_has_means_over_rounds_and_gains_paired_by_run():
     plot.pyplot.close(picture)
 
 
+def test_the_table_of_the_rotation_has_losses_and_the_gain_with_a_clip_of_its_own():
+    accuracy = {"plain": 0.8, "rotated": 0.7, "plain, C = 300": 0.81, "rotated, C = 300": 0.83}
+    runs = [{"loss-policy": "zero", "radius": radius, "way": way, "RngRun": run, "lost_fraction": radius / 200,
+             "test_accuracy": value + 0.01 * run}
+            for radius in (60, 100) for way, value in accuracy.items() for run in (1, 2, 3)]
+    head, lines = figures.list_rotation(FakeSource(runs=pandas.DataFrame(runs)))
+    assert head == ["loss-policy", "radius", "lost, %", *accuracy, "gain at C = 300"]
+    assert lines[1][:3] == ["zero", "100", "50.0 +- 0.0"] and lines[0][4].startswith("72.0 +- ")
+    assert [line[-1] for line in lines] == ["+2.0 +- 0.0 *"] * 2
+
+
+def make_insiders(runs=(1, 2)):
+    """An attack costs 10 points, another one the whole model; both double the time."""
+    rows = []
+    for attack, accuracy in (("none", 0.8), ("flip", 0.7), ("nan-floats", numpy.nan)):
+        for aggregator in ("mean", "median"):
+            rows += [{"setting": "levels", "attack": attack, "aggregator": aggregator, "RngRun": run,
+                      "test_accuracy": accuracy + 0.01 * run, "time_s": 1 if attack == "none" else 2,
+                      "rounds": 20, "honest_updates": 0.5, "finite": int(attack != "nan-floats")}
+                     for run in runs]
+    return FakeSource(runs=pandas.DataFrame(rows))
+
+
+def test_attacks_of_insiders_are_compared_with_the_same_runs_without_them():
+    head, lines = figures.list_insider(make_insiders())
+    assert head == ["setting", "attack", "mean", "median", "honest updates", "rounds", "time"]
+    assert lines[0] == ["levels", "flip", "-10.0 +- 0.0 *", "-10.0 +- 0.0 *", "0.50", "20", "2.00"]
+    # A model that is not finite is no missing value: all of its accuracy is lost.
+    half = 0.5 * stats.t.ppf(0.975, 1)
+    assert lines[1][2] == f"-81.5 +- {half:.1f} * (not finite)" and len(lines) == 2
+    assert figures.list_insider(make_insiders(runs=(1,)))[1][0][2] == "-10.0", "one run has no interval"
+
+
+def test_the_study_of_insiders_compares_every_attack_with_runs_without_it():
+    study = Study(ROOT / "studies" / "insider.toml")
+    assert study.seeds == [1, 2, 3, 4, 5]
+    rows = {tuple(dict(job.values)[name] for name in ("setting", "aggregator", "attack"))
+            for job in study.jobs}
+    for setting, aggregator, _ in rows:
+        assert (setting, aggregator, "none") in rows
+    assert len({attack for _, _, attack in rows} - {"none"}) >= 14
+
+
+def test_the_table_of_the_audit_joins_resolutions_and_intervals_with_one_outcome():
+    columns = ["quantizer", "bits", "interval", "clip", "epsilon_claimed", "epsilon_exact", "epsilon_lower",
+               "verdict", "rho_claimed", "rho_exact", "rho_lower"]
+    unknown = [numpy.nan] * 3
+    rows = [
+        ["dp", 1, "fixed", "l1:4", "1", "1", 0.93, "not-falsified", *unknown],
+        ["dp", 2, "fixed", "l1:4", "1", "infinite", 7.4, "falsified", *unknown],
+        ["dp", 4, "fixed", "l1:4", "1", "infinite", 7.4, "falsified", *unknown],
+        ["dp", 2, "max-abs", "l1:4", "1", "infinite", 7.4, "falsified", *unknown],
+        ["dp", 2, "min-max", "l1:4", "1", "infinite", 7.3, "falsified", *unknown],
+        ["laplace", 1, "fixed", "l1:4", "1.08", "1.05", 0.9, "not-falsified", *unknown],
+        ["laplace", 2, "fixed", "l1:4", "1.04", "1.01", 0.9, "not-falsified", *unknown],
+        ["rr", 1, "fixed", "l2:2", "none", "none", 0.9, "not-falsified", 2, 1.848, 1.265],
+    ]
+    head, lines = figures.list_audit(FakeSource(table=pandas.DataFrame(rows, columns=columns)))
+    assert len(head) == len(lines[0])
+    assert [line[:3] for line in lines] == [
+        ["dp", "1", "fixed"], ["dp", "2, 4", "fixed"], ["dp", "2", "max-abs, min-max"],
+        ["laplace", "1", "fixed"], ["laplace", "2", "fixed"], ["rr, l2 clip", "1", "fixed"]]
+    assert lines[1][3:] == ["1.000", "infinite", "7.400", "none", "none", "none", "falsified"]
+    assert lines[2][5] == "7.300 to 7.400"
+    assert lines[5][3:] == ["none", "none", "0.900", "2.000", "1.848", "1.265", "not-falsified"]
+
+
 def test_the_way_of_an_attack_is_a_table_of_medians_and_quartiles():
     rows = [{"attack": "dlg", "update": name, "ssim_0": 0, "ssim_20": value / 10, "ssim_40": 0.5, "ssim": 1}
             for name in figures.WAY for value in range(5)]
@@ -218,3 +285,8 @@ def test_rows_of_a_contact_sheet_are_those_of_the_first_net(tmp_path):
 def test_empty_cells_survive_in_restructured_text():
     text = tables.to_rst(["a", "b"], [["1", ""], ["22", "x"]])
     assert text == "== ==\na  b\n== ==\n1  \\\n22 x\n== ==\n"
+
+
+def test_a_mean_that_is_rounded_to_zero_has_no_minus():
+    assert tables.cell(-0.004, -0.01, 0.01, signed=True) == "+0.0 +- 0.0"
+    assert tables.cell(-0.06, numpy.nan, numpy.nan, signed=True) == "-0.1"

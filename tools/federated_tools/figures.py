@@ -15,7 +15,8 @@ import pandas
 from . import plot
 from .campaign import PREFIX
 from .plot import Mark, Panel, draw_panels, draw_sheets
-from .tables import fixed, make_table
+from .statistics import mean_interval
+from .tables import cell, fixed, make_table
 
 PROPOSED = ["alg1", "fwo", "fwo-cso"]
 STATED = "stated in the paper"
@@ -429,6 +430,23 @@ def list_fading(source):
     return ["fades", "updates", *(name for name, _ in columns.values()), "to own order", "to each frame"], lines
 
 
+# Rotation
+
+
+def list_rotation(source):
+    """Accuracy with and without a rotation, the fragments lost, and what the rotation gains with a clip and an
+    interval of its own, paired by RngRun."""
+    table = source.table()
+    by = ["loss-policy", "radius"]
+    plain, rotated = ("plain, C = 300", "rotated, C = 300")
+    _, lost = make_table(where(table, way=plain), by, "lost_fraction")
+    head, lines = make_table(table, by, "test_accuracy", "way")
+    pair = where(table, way=[plain, rotated])
+    _, gains = make_table(pair, [*by, "way"], "test_accuracy", None, f"way={plain}")
+    return [*by, "lost, %", *head[2:], "gain at C = 300"], [
+        [*line[:2], share[2], *line[2:], gain[2]] for line, share, gain in zip(lines, lost, gains)]
+
+
 # Cells and a cloud
 
 MULTICELL_SECONDS = 16.5  # simulated; rounds of the cloud that ended by then count
@@ -450,6 +468,69 @@ def list_multicell(source):
         lines.append([rate, kappa, *(f"{part[name].mean():.{digits}f}" for name, digits in
                                      (("ended", 1), ("cell_rounds", 1), ("time_s", 1))), accuracy[0][1]])
     return ["backhaul", "rounds of a cell", "rounds of the cloud", "of a cell", "time, s", "accuracy, %"], lines
+
+
+# Insiders
+
+
+def _compare(attacked, base):
+    """What an attack changes, from its runs and those without an attack: the accuracy in points, the
+    fraction of the honest updates that were received, the rounds and the time."""
+    pairs = attacked.join(base, rsuffix="_base", how="inner")
+    # The accuracy of a model that is not finite is unknown; such a model is useless.
+    points = 100 * (pairs["test_accuracy"].fillna(0) - pairs["test_accuracy_base"])
+    text = cell(*mean_interval(points), signed=True)
+    if (pairs["finite"] == 0).any():
+        text += " (not finite)"
+    return [text, f"{pairs['honest_updates'].mean():.2f}", f"{pairs['rounds'].min():.0f}",
+            f"{(pairs['time_s'] / pairs['time_s_base']).mean():.2f}"]
+
+
+def list_insider(source):
+    """What every attack does to every aggregator, against the same runs without it, paired by RngRun."""
+    table = source.table()
+    aggregators = list(dict.fromkeys(table["aggregator"]))
+    lines = []
+    for (setting, attack), part in table.groupby(["setting", "attack"], sort=False):
+        if attack == "none":
+            continue
+        cells = [_compare(where(part, aggregator=name).set_index("RngRun"),
+                          where(table, setting=setting, attack="none", aggregator=name).set_index("RngRun"))
+                 for name in aggregators]
+        # The aggregator changes neither messages nor time.
+        lines.append([setting, attack, *(text for text, *_ in cells), *cells[0][1:]])
+    return ["setting", "attack", *aggregators, "honest updates", "rounds", "time"], lines
+
+
+# The audit
+
+
+def _span(values):
+    """The smallest and the largest of some epsilons: 1.002 to 1.297; none: the column has no value."""
+    texts = [f"{value:.3f}" if numpy.isfinite(value) else "infinite" for value in sorted(values.dropna())]
+    if values.isna().any():
+        texts = ["none", *texts]
+    return " to ".join(dict.fromkeys([texts[0], texts[-1]]))
+
+
+def list_audit(source):
+    """What the audit found, a line for all resolutions and intervals with the same outcome."""
+    table = source.table("table").astype({"bits": str})
+    numbers = ["epsilon_claimed", "epsilon_exact", "epsilon_lower", "rho_claimed", "rho_exact", "rho_lower"]
+    for name in numbers:  # some are words: none, infinite
+        table[name] = pandas.to_numeric(table[name].replace("infinite", "inf"), errors="coerce")
+    is_fixed = table["interval"] == "fixed"
+    table["claims"] = table["epsilon_claimed"].where(is_fixed, 0).fillna(-1)  # those of levels differ
+    table["place"] = is_fixed
+    table["norm"] = table["clip"].str.partition(":")[0]
+    by = ["quantizer", "norm", "place", "claims", "verdict"]
+    lines = []
+    for (quantizer, norm, _, _, verdict), part in table.groupby(by, sort=False):
+        lines.append([quantizer + (f", {norm} clip" if norm == "l2" else ""),
+                      *(", ".join(dict.fromkeys(part[name])) for name in ("bits", "interval")),
+                      *(_span(part[name]) for name in numbers), verdict])
+    return ["quantizer", "b", "interval", "epsilon claimed", "exact", "at least", "rho claimed", "exact",
+            "at least", "verdict"], lines
 
 
 # True epsilons
@@ -533,9 +614,12 @@ FIGURES = [
     Figure("distance", "distance", draw_distance, list_distance),
     Figure("distance-links", "distance", None, list_distance_links),
     Figure("distance-rises", "distance", None, list_distance_rises),
+    Figure("rotation", "rotation", None, list_rotation),
     Figure("fading", "fading", draw_fading, list_fading),
     Figure("multicell", "multicell", None, list_multicell),
     Figure("private", "private", draw_private, list_private),
     Figure("private-rho", "private", None, list_private_rho),
     Figure("private-ledger", "private", None, list_private_ledger),
+    Figure("audit", "audit", None, list_audit),
+    Figure("insider", "insider", None, list_insider),
 ]

@@ -13,9 +13,9 @@ from .statistics import as_text, groups, paired_differences, summarize
 PERCENT = {"test_accuracy", "lost_fraction", "missing_fraction", "label_accuracy"}
 
 
-def fixed(value, digits):
+def fixed(value, digits, sign=""):
     """A number with some digits behind the point, without a negative zero."""
-    return f"{round(value, digits) + 0.0:.{digits}f}"
+    return f"{round(value, digits) + 0.0:{sign}.{digits}f}"
 
 
 def cell(mean, low, high, digits=1, signed=False):
@@ -23,7 +23,7 @@ def cell(mean, low, high, digits=1, signed=False):
     says that its interval does not contain 0."""
     if math.isnan(mean):
         return ""
-    text = f"{mean:+.{digits}f}" if signed else fixed(mean, digits)
+    text = fixed(mean, digits, "+" if signed else "")
     if math.isnan(low):
         return text
     star = " *" if signed and not low <= 0 <= high else ""
