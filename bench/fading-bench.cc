@@ -10,6 +10,7 @@
 #include "ns3/constant-velocity-mobility-model.h"
 #include "ns3/double.h"
 #include "ns3/federated-block-fading.h"
+#include "ns3/federated-jakes-fading.h"
 #include "ns3/federated-shadowing.h"
 #include "ns3/node-container.h"
 #include "ns3/object-factory.h"
@@ -66,6 +67,12 @@ BlockFading(benchmark::State& state)
 }
 
 void
+JakesFading(benchmark::State& state)
+{
+    Measure(state, CreateObject<FederatedJakesFading>());
+}
+
+void
 LogDistance(benchmark::State& state)
 {
     Measure(state, CreateObject<LogDistancePropagationLossModel>());
@@ -80,6 +87,7 @@ Shadowing(benchmark::State& state)
 BENCHMARK(LogDistance);
 BENCHMARK(Nakagami)->Arg(1)->Arg(3);
 BENCHMARK(BlockFading)->ArgNames({"m", "Hz"})->Args({1, 5})->Args({1, 0})->Args({3, 5});
+BENCHMARK(JakesFading);
 BENCHMARK(Shadowing);
 
 } // namespace

@@ -107,16 +107,15 @@ main(int argc, char* argv[])
     std::string fading = "rayleigh";
     uint32_t frames = 1000;
     CommandLine cmd(__FILE__);
-    cmd.AddValue("fading", "none, rayleigh, nakagami:m or block:m,fd", fading);
+    cmd.AddValue("fading", FederatedWifiHelper::FADINGS, fading);
     cmd.AddValue("frames", "Frames of each device", frames);
     cmd.Parse(argc, argv);
     ObjectFactory lossModel;
     if (!FederatedWifiHelper::ReadFading(fading, lossModel) || frames == 0)
     {
-        std::fprintf(
-            stderr,
-            "wifi-loss-table: fading is none, rayleigh, nakagami:m or block:m,fd; frames is 1 or "
-            "more\n");
+        std::fprintf(stderr,
+                     "wifi-loss-table: fading is %s; frames is 1 or more\n",
+                     FederatedWifiHelper::FADINGS);
         return 1;
     }
     std::printf("distance_m,mcs,rate_mbps,budget_db,snr_db,loss,standard_error\n");

@@ -466,6 +466,8 @@ set(federated_wifi_sources
     helper/federated-wifi-sleep.cc
     helper/federated-wifi-tuning.cc
     model/channel/federated-block-fading.cc
+    model/channel/federated-jakes-fading.cc
+    model/channel/federated-link-fading.cc
     model/channel/federated-shadowing.cc
     model/channel/wifi-link-probe.cc
     model/eavesdropper.cc
@@ -475,13 +477,15 @@ set(federated_wifi_headers
     helper/federated-wifi-helper.h
     helper/federated-wifi-sleep.h
     model/channel/federated-block-fading.h
+    model/channel/federated-jakes-fading.h
+    model/channel/federated-link-fading.h
     model/channel/federated-shadowing.h
     model/channel/wifi-link-probe.h
     model/eavesdropper.h
 )
 set(federated_wifi_tests
     test/eavesdropper-test.cc
-    test/federated-block-fading-test.cc
+    test/federated-link-fading-test.cc
     test/federated-shadowing-test.cc
     test/wifi-cells-test.cc
     test/wifi-energy-test.cc

@@ -409,10 +409,11 @@ main(int argc, char* argv[])
                   local,
                   {"one", "ten", "both"});
     cmd.AddReal("radius", "Meters from the devices to the center", setting.radius, 0.1, 100000);
-    cmd.AddText("fading",
-                "Fading: none, rayleigh or nakagami:m of each frame, or block:m,fd that lasts (fd: "
-                "Doppler frequency in Hz, 0: of the speed)",
-                fading);
+    cmd.AddText(
+        "fading",
+        "Fading: none, rayleigh or nakagami:m of each frame, or block:m,fd or jakes:fd that "
+        "lasts (fd: Doppler frequency in Hz, 0: of the speed)",
+        fading);
     cmd.AddCount("mcs", "MCS of the frames of devices", setting.mcs, 0, 8);
     cmd.AddCount("threads", "Threads that attack, 0 for all cores", threads, 0, 1024);
     cmd.AddOutput(output);
@@ -423,9 +424,7 @@ main(int argc, char* argv[])
         ReadDistances(distanceText, distances);
     }
     cmd.Require(FederatedWifiHelper::ReadFading(fading, setting.fading),
-                "Option --fading is '" + fading +
-                    "', not none, rayleigh, nakagami:m or block:m,fd with m from 0.5 to 1000 and a "
-                    "Doppler frequency fd from 0 to 1e6 Hz.");
+                "Option --fading is '" + fading + "', not " + FederatedWifiHelper::FADINGS + '.');
     cmd.Require(!setting.rotation || !options.MakeInterval()->IsPerLayer(),
                 "Option --interval is '" + options.interval +
                     "', but a rotated update has no layers.");

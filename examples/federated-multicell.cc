@@ -95,7 +95,8 @@ AddOptions(FederatedCommandLine& cmd, Options& options)
         "edge-rounds", "Rounds of a cell in a round of the cloud", options.edgeRounds, 1, 1000);
     cmd.AddChoice("mode", "Kind of cells", options.mode, {"adhoc", "infrastructure"});
     cmd.AddText("fading",
-                "Fading in the cells: none, rayleigh or nakagami:m of each frame, or block:m,fd",
+                "Fading in the cells: none, rayleigh or nakagami:m of each frame, or block:m,fd or "
+                "jakes:fd that lasts",
                 options.fading);
     cmd.AddChoice("sleep",
                   "Radios of devices that do not take part sleep",
@@ -123,9 +124,8 @@ void
 CheckOptions(const FederatedCommandLine& cmd, Options& options, const std::string& output)
 {
     cmd.Require(FederatedWifiHelper::ReadFading(options.fading, options.lossModel),
-                "Option --fading is '" + options.fading +
-                    "', not none, rayleigh, nakagami:m or block:m,fd with m from 0.5 to 1000 and a "
-                    "Doppler frequency fd from 0 to 1e6 Hz.");
+                "Option --fading is '" + options.fading + "', not " + FederatedWifiHelper::FADINGS +
+                    '.');
     cmd.Require(options.walkers == 0 || FederatedRanks::GetSize() == 1,
                 "Option --walkers needs one process: devices walk only between cells that one "
                 "process simulates.");

@@ -71,10 +71,11 @@ main(int argc, char* argv[])
     cmd.AddChoice("width", "Channel width in MHz", width, {"20", "40", "80", "160"});
     cmd.AddCount("mcs", "MCS of the frames of devices, ad hoc", mcs, 0, 8);
     cmd.AddCount("downlink-mcs", "MCS of group-addressed frames of the center", downlinkMcs, 0, 8);
-    cmd.AddText("fading",
-                "Fading: none, rayleigh or nakagami:m of each frame, or block:m,fd that lasts (fd: "
-                "Doppler frequency in Hz, 0: of the speed)",
-                fading);
+    cmd.AddText(
+        "fading",
+        "Fading: none, rayleigh or nakagami:m of each frame, or block:m,fd or jakes:fd that "
+        "lasts (fd: Doppler frequency in Hz, 0: of the speed)",
+        fading);
     cmd.AddText("shadowing",
                 "none, or SIGMA,DISTANCE: decibels, and meters until the correlation is 1/e",
                 shadowing);
@@ -96,9 +97,7 @@ main(int argc, char* argv[])
     options.ReadOrExit(cmd);
     ObjectFactory lossModel;
     cmd.Require(FederatedWifiHelper::ReadFading(fading, lossModel),
-                "Option --fading is '" + fading +
-                    "', not none, rayleigh, nakagami:m or block:m,fd with m from 0.5 to 1000 and a "
-                    "Doppler frequency fd from 0 to 1e6 Hz.");
+                "Option --fading is '" + fading + "', not " + FederatedWifiHelper::FADINGS + '.');
     double sigma = 0;
     double distance = 0;
     cmd.Require(FederatedWifiHelper::ReadShadowing(shadowing, sigma, distance),

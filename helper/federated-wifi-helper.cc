@@ -13,6 +13,7 @@
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/federated-block-fading.h"
+#include "ns3/federated-jakes-fading.h"
 #include "ns3/federated-number.h"
 #include "ns3/federated-shadowing.h"
 #include "ns3/federated-streams.h"
@@ -206,20 +207,30 @@ FederatedWifiHelper::ReadFading(const std::string& text, ObjectFactory& fading)
     const std::size_t colon = text.find(':');
     const std::string kind = text.substr(0, colon);
     const bool isBlock = kind == "block";
+    const bool isJakes = kind == "jakes";
     std::vector<double> numbers;
-    if (colon == std::string::npos || (kind != "nakagami" && !isBlock) ||
-        !ReadReals(text.substr(colon + 1), isBlock ? 2 : 1, numbers) || numbers[0] < 0.5 ||
-        numbers[0] > 1000 || numbers.back() < 0 || numbers.back() > 1e6)
+    if (colon == std::string::npos || (kind != "nakagami" && !isBlock && !isJakes) ||
+        !ReadReals(text.substr(colon + 1), isBlock ? 2 : 1, numbers))
     {
         return false;
     }
-    fading = MakeNakagami(numbers[0]);
-    if (isBlock)
+    const double shape = isJakes ? 1 : numbers[0];
+    const double doppler = isBlock || isJakes ? numbers.back() : 0;
+    if (shape < 0.5 || shape > 1000 || doppler < 0 || doppler > 1e6)
+    {
+        return false;
+    }
+    fading = MakeNakagami(shape);
+    if (isBlock || isJakes)
     {
         fading = ObjectFactory();
-        fading.SetTypeId(FederatedBlockFading::GetTypeId());
-        fading.Set("Shape", DoubleValue(numbers[0]));
-        fading.Set("Doppler", DoubleValue(numbers[1]));
+        fading.SetTypeId(isBlock ? FederatedBlockFading::GetTypeId()
+                                 : FederatedJakesFading::GetTypeId());
+        fading.Set("Doppler", DoubleValue(doppler));
+    }
+    if (isBlock)
+    {
+        fading.Set("Shape", DoubleValue(shape));
     }
     return true;
 }

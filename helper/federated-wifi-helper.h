@@ -79,6 +79,11 @@ class FederatedWifiHelper
     static constexpr uint16_t DEVICE_PORT = FederatedPort::DEVICE; //!< Of devices, ad hoc.
     static constexpr uint32_t MAX_STATIONS = 2007; //!< Of an access point: association identifiers.
 
+    /** What ReadFading reads. */
+    static constexpr const char* FADINGS =
+        "none, rayleigh, nakagami:m, block:m,fd or jakes:fd with m from 0.5 to 1000 and a Doppler "
+        "frequency fd from 0 to 1e6 Hz";
+
     FederatedWifiHelper();
     ~FederatedWifiHelper();
 
@@ -134,10 +139,10 @@ class FederatedWifiHelper
     void SetFading(const ObjectFactory& fading);
 
     /**
-     * @param text none, rayleigh, nakagami:m or block:m,fd, with the Doppler frequency fd in Hz
-     * (FederatedBlockFading).
+     * @param text One of FADINGS: fading of each frame, FederatedBlockFading or
+     * FederatedJakesFading.
      * @param [out] fading What SetFading takes.
-     * @return whether the text is one of these, with m from 0.5 to 1000 and fd from 0 to 10^6.
+     * @return whether the text is one of these.
      */
     static bool ReadFading(const std::string& text, ObjectFactory& fading);
 

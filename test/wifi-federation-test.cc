@@ -9,6 +9,7 @@
 #include "ns3/federated-block-fading.h"
 #include "ns3/federated-header.h"
 #include "ns3/federated-helper.h"
+#include "ns3/federated-jakes-fading.h"
 #include "ns3/federated-port.h"
 #include "ns3/federated-scenario-options.h"
 #include "ns3/federated-wifi-helper.h"
@@ -686,6 +687,11 @@ TEST(FederatedWifiHelper, ReadsFading)
         model->GetAttribute("Doppler", value);
         EXPECT_EQ(value.Get(), values.second) << text;
     }
+    EXPECT_TRUE(FederatedWifiHelper::ReadFading("jakes:5", fading));
+    EXPECT_EQ(fading.GetTypeId(), FederatedJakesFading::GetTypeId());
+    DoubleValue doppler;
+    fading.Create()->GetAttribute("Doppler", doppler);
+    EXPECT_EQ(doppler.Get(), 5);
     for (const char* text : {"",
                              "None",
                              "rayleigh ",
@@ -702,6 +708,11 @@ TEST(FederatedWifiHelper, ReadsFading)
                              "rice:2",
                              "block",
                              "block:",
+                             "jakes",
+                             "jakes:",
+                             "jakes:1,5",
+                             "jakes:-1",
+                             "jakes:2e6",
                              "block:1",
                              "block:1,",
                              "block:1,5,",

@@ -6,16 +6,19 @@
 #include "ns3/constant-velocity-mobility-model.h"
 #include "ns3/double.h"
 #include "ns3/federated-block-fading.h"
+#include "ns3/federated-jakes-fading.h"
 #include "ns3/node-container.h"
 #include "ns3/object-factory.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 
+#include <boost/math/special_functions/bessel.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <set>
 #include <vector>
 
@@ -28,8 +31,8 @@ const double COHERENCE = 0.423; // coherence time times Doppler frequency
 
 } // namespace
 
-/** @ingroup federated-tests Nodes, and fading between them. */
-class BlockFading : public testing::Test
+/** @ingroup federated-tests Nodes, and fading between them that lasts. */
+class LinkFading : public testing::Test
 {
   public:
     void SetUp() override
@@ -72,8 +75,19 @@ class BlockFading : public testing::Test
         return fading;
     }
 
+    static Ptr<FederatedJakesFading> MakeJakes(double doppler)
+    {
+        const auto fading =
+            CreateObjectWithAttributes<FederatedJakesFading>("Doppler", DoubleValue(doppler));
+        EXPECT_EQ(fading->AssignStreams(1), 1);
+        return fading;
+    }
+
     std::vector<Ptr<MobilityModel>> m_places; //!< Of the nodes.
 };
+
+using BlockFading = LinkFading;
+using JakesFading = LinkFading;
 
 TEST_F(BlockFading, HasTheGainsOfNakagamiFading)
 {
@@ -245,5 +259,122 @@ TEST_F(BlockFading, NeedsNodes)
     MakeNodes(1);
     const auto fading = Make(1, 5);
     EXPECT_DEATH(fading->CalcRxPower(0, m_places[0], CreateObject<ConstantPositionMobilityModel>()),
-                 "FederatedBlockFading: a mobility model without a node has no links");
+                 "FederatedLinkFading: a mobility model without a node has no links");
+}
+
+TEST_F(JakesFading, IsRayleighFading)
+{
+    constexpr uint32_t NODES = 200; // 19,900 links
+    MakeNodes(NODES);
+    const auto fading = MakeJakes(10);
+    std::vector<double> gains;
+    for (uint32_t a = 0; a < NODES; ++a)
+    {
+        for (uint32_t b = 0; b < a; ++b)
+        {
+            gains.push_back(fading->GetGain(m_places[a], m_places[b], Seconds(1000)));
+        }
+    }
+    // Not exactly: M waves instead of infinitely many move the distribution by about 1/(10 M).
+    const auto exponential = [](double gain) { return 1 - std::exp(-gain); };
+    EXPECT_LT(GetKolmogorovSmirnov(gains, exponential), KOLMOGOROV_SMIRNOV_LIMIT);
+    const auto other = [](double gain) { return boost::math::gamma_p(1.2, 1.2 * gain); };
+    EXPECT_GT(GetKolmogorovSmirnov(gains, other), KOLMOGOROV_SMIRNOV_LIMIT);
+}
+
+TEST_F(JakesFading, HasTheCorrelationOfTheDopplerSpectrum)
+{
+    constexpr uint32_t NODES = 400; // 79,800 links
+    constexpr double WAVES = FederatedJakesFading::WAVES;
+    MakeNodes(NODES);
+    const double doppler = 5;
+    const auto fading = MakeJakes(doppler);
+    // In periods of the Doppler frequency: J_0 has its first zero at 0.383, and is -0.40 at 0.61.
+    for (double lag : {0.0, 0.05, 0.2, 0.383, 0.61, 1.5})
+    {
+        // The waves of different sectors are independent; over each sector, by midpoints:
+        double squares = 0;
+        std::complex<double> bessel;
+        for (unsigned n = 0; n < WAVES; ++n)
+        {
+            std::complex<double> wave;
+            for (unsigned i = 0; i < 100; ++i)
+            {
+                const double direction = 2 * M_PI * (n + (i + 0.5) / 100) / WAVES;
+                wave += std::polar(0.01, 2 * M_PI * lag * std::cos(direction));
+            }
+            bessel += wave / WAVES;
+            squares += std::norm(wave) / (WAVES * WAVES);
+        }
+        EXPECT_NEAR(bessel.real(), boost::math::cyl_bessel_j(0, 2 * M_PI * lag), 1e-4);
+        double sum = 0;
+        double errors = 0;
+        double links = 0;
+        for (uint32_t a = 0; a < NODES; ++a)
+        {
+            for (uint32_t b = 0; b < a; ++b)
+            {
+                const double product =
+                    (fading->GetGain(m_places[a], m_places[b], Seconds(2)) - 1) *
+                    (fading->GetGain(m_places[a], m_places[b], Seconds(2 + lag / doppler)) - 1);
+                sum += product;
+                errors += product * product;
+                ++links;
+            }
+        }
+        // A mean deviates by 5 standard errors once in 10^6.
+        const double mean = sum / links;
+        const double error = std::sqrt((errors / links - mean * mean) / links);
+        EXPECT_NEAR(mean, std::norm(bessel) - squares, 5 * error) << lag;
+        EXPECT_LT(error, 0.015) << "else it says nothing";
+    }
+}
+
+TEST_F(JakesFading, ChangesGraduallyAndHasTheMeanOneOnEveryLink)
+{
+    MakeNodes(4);
+    const double doppler = 20;
+    const auto fading = MakeJakes(doppler);
+    for (uint32_t b = 1; b < 4; ++b)
+    {
+        double sum = 0;
+        double last = fading->GetGain(m_places[0], m_places[b], Time(0));
+        constexpr int STEPS = 200000; // 4,000 periods
+        for (int i = 1; i <= STEPS; ++i)
+        {
+            const double gain = fading->GetGain(m_places[b], m_places[0], MilliSeconds(i));
+            // |d sqrt(gain)/dt| <= 2 pi f sqrt(M), reached if all waves add up.
+            ASSERT_LT(std::abs(std::sqrt(gain) - std::sqrt(last)),
+                      2 * M_PI * doppler * std::sqrt(1.0 * FederatedJakesFading::WAVES) * 1e-3);
+            sum += gain;
+            last = gain;
+        }
+        EXPECT_NEAR(sum / STEPS, 1, 0.1) << b;
+    }
+}
+
+TEST_F(JakesFading, DependsOnTheTwoNodesAndTheTimeOnly)
+{
+    MakeNodes(30);
+    const auto fading = MakeJakes(20);
+    std::vector<double> gains;
+    for (int64_t i = 0; i < 100; ++i)
+    {
+        gains.push_back(fading->GetGain(m_places[3], m_places[8], MilliSeconds(10 * i)));
+    }
+    const auto same = MakeJakes(20);
+    for (int64_t i = 99; i >= 0; --i)
+    {
+        const Time time = MilliSeconds(10 * i);
+        for (const auto& other : m_places)
+        {
+            fading->GetGain(m_places[3], other, time);
+        }
+        EXPECT_EQ(fading->GetGain(m_places[8], m_places[3], time), gains[i]);
+        EXPECT_EQ(same->GetGain(m_places[3], m_places[8], time), gains[i]);
+    }
+    const auto still = MakeJakes(0);
+    EXPECT_EQ(still->GetGain(m_places[0], m_places[1], Time(0)),
+              still->GetGain(m_places[0], m_places[1], Hours(1000)))
+        << "nothing moves: the fade lasts for ever";
 }
