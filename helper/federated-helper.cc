@@ -1393,7 +1393,14 @@ FederatedHelper::AddVisitor(const Ptr<Node>& node,
     const auto device = m_visitorFactory.Create<FederatedDevice>();
     device->SetAttribute("DeviceKey", StringValue(m_center->GetDeviceKey(id)));
     Apply(device, m_deviceAttributes);
-    m_center->BindDevice(id, address);
+    m_center->BindDevice(id, address, true);
+    TimeValue timeout;
+    m_center->GetAttribute("VisitorTimeout", timeout);
+    if (!IsSet(m_deviceAttributes, "CenterTimeout"))
+    {
+        // Several messages in that time, of which some may be lost.
+        device->SetAttribute("CenterTimeout", TimeValue(timeout.Get() / 4));
+    }
     m_traces->Watch(device);
     m_visitors.emplace_back(node, device);
     SetPlaces();

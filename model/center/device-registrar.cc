@@ -195,6 +195,16 @@ DeviceRegistrar::SendRejoin(uint32_t device, uint32_t sequence, const MessagePee
 }
 
 void
+DeviceRegistrar::RemoveSilentVisitors(const Time& since)
+{
+    for (uint32_t device : m_roster.FindSilentVisitors(since))
+    {
+        NS_LOG_INFO("Nothing was received from visitor " << device << ", which counts as left");
+        Remove(device); // it is not told: it is out of reach, and else it joins again
+    }
+}
+
+void
 DeviceRegistrar::Dismiss()
 {
     if (m_endpoint.IsTcp())

@@ -17,11 +17,12 @@ DeviceRoster::SetRules(const Rules& rules)
 }
 
 void
-DeviceRoster::Reserve(uint32_t device, const Address& ip)
+DeviceRoster::Reserve(uint32_t device, const Address& ip, bool isVisitor)
 {
     RosterEntry& entry = m_entries[device];
     ReleaseIdentifier(entry);
     entry.reserved = true;
+    entry.isVisitor = isVisitor;
     entry.ip = ip;
 }
 
@@ -313,6 +314,26 @@ void
 DeviceRoster::Hear(uint32_t device)
 {
     m_entries.at(device).silentRounds = 0;
+}
+
+void
+DeviceRoster::SetLastHeard(uint32_t device, const Time& now)
+{
+    m_entries.at(device).lastHeard = now;
+}
+
+std::vector<uint32_t>
+DeviceRoster::FindSilentVisitors(const Time& since) const
+{
+    std::vector<uint32_t> silent;
+    for (const auto& [device, entry] : m_entries)
+    {
+        if (entry.isVisitor && entry.joined && entry.lastHeard < since)
+        {
+            silent.push_back(device);
+        }
+    }
+    return silent;
 }
 
 std::optional<uint32_t>

@@ -25,6 +25,8 @@ struct RosterEntry
     bool joined = false;         //!< It joined and has not left.
     bool enrolled = false;       //!< It was enrolled: it need not join.
     bool reserved = false;       //!< Its address was reserved in advance.
+    bool isVisitor = false;      //!< It may go away without a word.
+    Time lastHeard;              //!< When a message of it was received last.
     Address ip;                  //!< IP address of its identifier; invalid: not bound.
     SocketAddress address;       //!< Its address and port.
     Address destination;         //!< The same for Socket::SendTo.
@@ -115,8 +117,9 @@ class DeviceRoster
      * Reserve an identifier for the IP address from which a device will join.
      * @param device The device.
      * @param ip Its address.
+     * @param isVisitor Whether it may go away without a word.
      */
-    void Reserve(uint32_t device, const Address& ip);
+    void Reserve(uint32_t device, const Address& ip, bool isVisitor = false);
 
     /**
      * Enroll a device, which then need not join; Admit() adds it.
@@ -244,6 +247,19 @@ class DeviceRoster
      * @param device The device.
      */
     void Hear(uint32_t device);
+
+    /**
+     * A message was received from where a device has joined.
+     * @param device The device.
+     * @param now The time.
+     */
+    void SetLastHeard(uint32_t device, const Time& now);
+
+    /**
+     * @param since A time.
+     * @return the visitors that have joined and from which nothing was received since then.
+     */
+    std::vector<uint32_t> FindSilentVisitors(const Time& since) const;
 
     /** @return how many devices have joined. */
     uint32_t GetJoined() const

@@ -189,6 +189,13 @@ CenterLink::SendLeave()
     m_control.body.clear();
     m_leaveTime = Simulator::Now();
     SendControl(m_control, m_settings.retries);
+    if (m_endpoint.IsTcp() && m_settings.retries != ControlRetry::FOREVER)
+    {
+        // TCP repeats it for minutes; the device waits as long as it would over UDP.
+        m_openEvent.Cancel();
+        m_openEvent = Simulator::Schedule(
+            m_settings.timeout * (int64_t{m_settings.retries} + 1), &CenterLink::End, this);
+    }
 }
 
 void
