@@ -520,6 +520,12 @@ FusionCenter::GetJoined() const
     return m_roster->GetJoined();
 }
 
+uint32_t
+FusionCenter::GetSamples() const
+{
+    return m_roster->GetSamples();
+}
+
 uint64_t
 FusionCenter::GetDropped(DropReason reason) const
 {

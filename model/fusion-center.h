@@ -235,6 +235,9 @@ class FusionCenter : public Application
     /** @return how many devices have joined and not left. */
     uint32_t GetJoined() const;
 
+    /** @return how many samples these devices have together, as they say. */
+    uint32_t GetSamples() const;
+
     /**
      * @param reason A reason.
      * @return how many messages were dropped for this reason.

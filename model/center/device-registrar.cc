@@ -91,16 +91,16 @@ DeviceRegistrar::HandleJoin(const ReceivedMessage& message, const Time& now)
     {
         return DROP_UNEXPECTED; // more than a device may send in a round
     }
-    if (verdict.dropped)
-    {
-        Answer(verdict.answer, message, now);
-        return verdict.dropped;
-    }
     if (verdict.isSameLife)
     {
         m_roster.Join(request);
         Acknowledge(header);
-        return std::nullopt;
+        return verdict.dropped;
+    }
+    if (verdict.dropped)
+    {
+        Answer(verdict.answer, message, now);
+        return verdict.dropped;
     }
     const RosterEntry* known = m_roster.Find(header.device);
     if (known && known->joined && known->connection == 0 && known->address != request.from &&

@@ -6,6 +6,7 @@
 #include "ns3/message-sequence.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace ns3::federated
 {
@@ -127,7 +128,8 @@ DeviceRoster::CheckJoin(const JoinRequest& request) const
     {
         // A connection is one device's; its state there cannot be outdated.
         return {*owner == request.device ? DROP_DUPLICATE : DROP_FOREIGN,
-                isSameLife ? Answer::ACK : Answer::NONE};
+                isSameLife ? Answer::ACK : Answer::NONE,
+                isSameLife};
     }
     if (!HasIdentifierLeft(request))
     {
@@ -263,6 +265,18 @@ DeviceRoster::Find(uint32_t device) const
 {
     const auto found = m_entries.find(device);
     return found == m_entries.end() ? nullptr : &found->second;
+}
+
+uint32_t
+DeviceRoster::GetSamples() const
+{
+    uint64_t samples = 0;
+    for (const auto& [device, entry] : m_entries)
+    {
+        samples += entry.joined ? entry.samples : 0;
+    }
+    const uint32_t most = std::numeric_limits<uint32_t>::max();
+    return static_cast<uint32_t>(std::min<uint64_t>(samples, most));
 }
 
 void

@@ -79,7 +79,8 @@ struct RosterVerdict
 
     std::optional<DropReason> dropped; //!< Why it is dropped, if it is.
     Answer answer = Answer::ACK;       //!< The answer.
-    bool isSameLife = false;           //!< A JOIN of a device that has joined and kept its state.
+    bool isSameLife = false; //!< A JOIN of a device that has joined and kept its state. What it
+                             //!< says of itself may be new, also if it is dropped (TCP).
 };
 
 /**
@@ -266,6 +267,9 @@ class DeviceRoster
     {
         return m_joined;
     }
+
+    /** @return how many samples they have together. */
+    uint32_t GetSamples() const;
 
   private:
     /**
