@@ -72,7 +72,7 @@ bench: data
 	@tools/install-dependencies build bench
 	$(CONFIGURE)
 	cmake --build $(BUILD) -j $(JOBS) --target federated-bench packet-bench wifi-bench \
-	    planning-bench examples
+	    planning-bench ideal-speedup examples
 	bench/run $(BUILD)
 	bench/applications $(BUILD)
 

@@ -121,7 +121,9 @@ AddOptions(FederatedCommandLine& cmd, Options& options)
 
 /** Check the options, and warn. */
 void
-CheckOptions(const FederatedCommandLine& cmd, Options& options, const std::string& output)
+CheckOptions(const FederatedCommandLine& cmd,
+             const FederatedScenarioOptions& scenario,
+             Options& options)
 {
     cmd.Require(FederatedWifiHelper::ReadFading(options.fading, options.lossModel),
                 "Option --fading is '" + options.fading + "', not " + FederatedWifiHelper::FADINGS +
@@ -129,7 +131,12 @@ CheckOptions(const FederatedCommandLine& cmd, Options& options, const std::strin
     cmd.Require(options.walkers == 0 || FederatedRanks::GetSize() == 1,
                 "Option --walkers needs one process: devices walk only between cells that one "
                 "process simulates.");
-    cmd.Require(!options.pcap || !output.empty(), "Option --pcap needs --output=PREFIX.");
+    const uint32_t stations = scenario.CountDevices() + options.walkers;
+    cmd.Require(options.mode == "adhoc" || stations <= FederatedWifiHelper::MAX_STATIONS,
+                "A cell with an access point has at most " +
+                    std::to_string(FederatedWifiHelper::MAX_STATIONS) + " stations, not " +
+                    std::to_string(stations) + " devices and walkers.");
+    cmd.Require(!options.pcap || !scenario.output.empty(), "Option --pcap needs --output=PREFIX.");
     if (options.delay < MilliSeconds(5) && FederatedRanks::GetRank() == 0)
     {
         std::cerr << "warning: With a --backhaul-delay below 5ms several processes are hardly "
@@ -217,7 +224,10 @@ SetUpCloud(FederatedHelper& cloud,
 
 /** Set the times of the federation of the edges. */
 void
-SetTimes(FederatedHelper& cloud, const FederatedScenarioOptions& scenario, const Options& options)
+SetTimes(FederatedHelper& cloud,
+         const FederatedCommandLine& cmd,
+         const FederatedScenarioOptions& scenario,
+         const Options& options)
 {
     // Links work at the same time: the model is sent to one edge after the other, but waits in the
     // queues of the links. A little below the rate, because packets have headers.
@@ -226,8 +236,13 @@ SetTimes(FederatedHelper& cloud, const FederatedScenarioOptions& scenario, const
     const double all = rate * options.cells;
     cloud.SetCenterAttribute("DownlinkRate", DataRateValue(DataRate(static_cast<uint64_t>(all))));
     cloud.SetCenterAttribute("UplinkRate", DataRateValue(DataRate(static_cast<uint64_t>(rate))));
-    cloud.SetDeviceAttribute("RepairDelay", TimeValue(4 * options.delay + MilliSeconds(20)));
-    cloud.SetDeviceAttribute("ControlTimeout", TimeValue(4 * options.delay + MilliSeconds(100)));
+    // A message and its answer take two delays, and wait for a few packets on a slow link.
+    const Time queued = 2 * options.delay + Seconds(5 * 8 * 1500 / options.rate);
+    const Time control = std::max(4 * options.delay + MilliSeconds(100), queued);
+    cloud.SetDeviceAttribute("RepairDelay",
+                             TimeValue(std::max(4 * options.delay + MilliSeconds(20), queued)));
+    cloud.SetDeviceAttribute("ControlTimeout", TimeValue(control));
+    cloud.SetCenterAttribute("ControlTimeout", TimeValue(control));
     Time deadline = options.cloudDeadline;
     if (deadline.IsZero())
     {
@@ -236,6 +251,11 @@ SetTimes(FederatedHelper& cloud, const FederatedScenarioOptions& scenario, const
         deadline = scenario.deadline * int64_t{options.edgeRounds} + Seconds(1 + transfers) +
                    options.delay * int64_t{20};
     }
+    const Time transfer = Seconds(2 * model) + options.delay * int64_t{4};
+    std::ostringstream shortest;
+    shortest << "Option --cloud-deadline is " << deadline.GetSeconds() << "s, but a model needs "
+             << transfer.GetSeconds() << "s over the backhaul to an edge and back.";
+    cmd.Require(deadline > transfer, shortest.str());
     cloud.SetCenterAttribute("Deadline", TimeValue(deadline));
 }
 
@@ -341,7 +361,7 @@ main(int argc, char* argv[])
     scenario.AddPlaces(cmd);
     cmd.ParseOrExit(argc, argv);
     scenario.ReadOrExit(cmd);
-    CheckOptions(cmd, options, scenario.output);
+    CheckOptions(cmd, scenario, options);
     const FederatedData data = scenario.LoadOrExit(cmd);
     const uint32_t ranks = FederatedRanks::GetSize();
 
@@ -385,7 +405,7 @@ main(int argc, char* argv[])
     SetUpCloud(cloud, edges, scenario, data, options);
     std::string error;
     cmd.Require(cloud.Check(error), error);
-    SetTimes(cloud, scenario, options);
+    SetTimes(cloud, cmd, scenario, options);
     cloud.Install(cloudNode, InetSocketAddress(cloudAddress, FederatedPort::CENTER + 10));
     for (uint32_t c = 0; c < options.cells; ++c)
     {
@@ -396,6 +416,7 @@ main(int argc, char* argv[])
         }
         else // its place is in a table of the cloud
         {
+            cloud.SetEdge(c);
             scenario.Place({}, edges.Get(c), GetPlace(c, options, scenario.radius), 0);
         }
     }

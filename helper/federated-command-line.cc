@@ -2,6 +2,8 @@
 
 #include "federated-command-line.h"
 
+#include "federated-ranks.h"
+
 #include "ns3/attribute.h"
 #include "ns3/config.h"
 #include "ns3/federated-number.h"
@@ -16,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -23,6 +26,7 @@
 #include <locale>
 #include <set>
 #include <sstream>
+#include <thread>
 
 namespace ns3
 {
@@ -558,6 +562,12 @@ FederatedCommandLine::ParseOrExit(int argc, char* argv[])
 void
 FederatedCommandLine::Fail(const std::string& error) const
 {
+    if (FederatedRanks::GetRank() > 0)
+    {
+        // All ranks have the same options. If the first one makes the same mistake, it says so and
+        // ends, and mpirun then ends this one while it waits.
+        std::this_thread::sleep_for(std::chrono::seconds(2));
+    }
     std::cerr << m_commandLine.GetName() + ": " + error + "\n" << std::flush; // whole, among ranks
     std::exit(1);
 }

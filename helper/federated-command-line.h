@@ -163,7 +163,8 @@ class FederatedCommandLine
     void ParseOrExit(int argc, char* argv[]);
 
     /**
-     * Print one sentence on standard error and end the process with exit code 1.
+     * Print one sentence on standard error and end the process with exit code 1. Among several
+     * ranks all but the first wait before they print, so that a mistake of all is said once.
      * @param error What was wrong, such as the error of a data loader.
      */
     [[noreturn]] void Fail(const std::string& error) const;

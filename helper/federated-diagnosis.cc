@@ -2,6 +2,7 @@
 
 #include "federated-diagnosis.h"
 
+#include "ns3/boolean.h"
 #include "ns3/simulator.h"
 #include "ns3/socket-address.h"
 #include "ns3/uinteger.h"
@@ -54,8 +55,17 @@ ExplainState(ParticipantState state, const RunFacts& facts)
         break;
     case PARTICIPANT_NO_TIME:
     case PARTICIPANT_SILENT:
+        if (facts.hasEdges)
+        {
+            text << "the rounds of their cells had not ended and been sent before: is the Deadline "
+                    "of "
+                 << deadline.As(Time::S) << " too short, or a Deadline of the cells?";
+            break;
+        }
         text << "they had not trained and sent before the round ended: is the Deadline of "
-             << deadline.As(Time::S) << " shorter than TimePerSample x Steps x BatchSize?";
+             << deadline.As(Time::S)
+             << (facts.onRequest ? ", or what the edge's own deadline leaves," : "")
+             << " shorter than TimePerSample x Steps x BatchSize?";
         break;
     case PARTICIPANT_NOT_FINITE:
         text << "their training diverged: is LearningRate too large?";
@@ -146,7 +156,11 @@ FindWarnings(const RunFacts& facts)
                            ", but the federation has only " + std::to_string(facts.devices) +
                            " devices: every round asks all of them.");
     }
-    if (!facts.finished)
+    if (facts.onRequest && facts.joined > 0 && facts.ended == 0)
+    {
+        warnings.emplace_back("No round ended: did the edge receive a model, and had it the time?");
+    }
+    if (!facts.finished && !facts.onRequest)
     {
         std::ostringstream text;
         text << "The simulation stopped at " << facts.stopped.As(Time::S) << " after "
@@ -161,7 +175,8 @@ FindWarnings(const RunFacts& facts)
         warnings.push_back(
             std::to_string(facts.skipped) + " of " + std::to_string(facts.ended) +
             " rounds left the model as it was. " +
-            (facts.selected == 0 ? "No device was selected: does the bit budget carry one update?"
+            (facts.selected == 0 ? "No device was selected: does the bit budget carry one update? "
+                                   "(A measured one is 0 if the Deadline leaves no time for it.)"
              : isDropped
                  ? "Updates arrived, but " + drops +
                        ": do Quantizer, IntervalRule, Rotation, Interleave and ClipBound of the "
@@ -221,6 +236,9 @@ FederatedDiagnosis::GetFacts(const Ptr<FusionCenter>& center) const
     UintegerValue rounds;
     center->GetAttribute("Rounds", rounds);
     facts.rounds = static_cast<uint32_t>(rounds.Get());
+    BooleanValue onRequest;
+    center->GetAttribute("OnRequest", onRequest);
+    facts.onRequest = onRequest.Get();
     UintegerValue participants;
     center->GetAttribute("Participants", participants);
     facts.participants = static_cast<uint32_t>(participants.Get());
@@ -236,8 +254,12 @@ FederatedDiagnosis::GetFacts(const Ptr<FusionCenter>& center) const
 }
 
 void
-FederatedDiagnosis::HandleMember(uint32_t /* device */, bool joined)
+FederatedDiagnosis::HandleMember(uint32_t device, bool joined)
 {
+    if (device >= m_facts.devices)
+    {
+        return; // a visitor
+    }
     m_members += joined ? 1 : 0;
     m_members -= !joined && m_members > 0 ? 1 : 0;
     m_facts.joined = std::max(m_facts.joined, m_members);

@@ -33,6 +33,9 @@ struct RunFacts
     uint32_t skipped = 0;      //!< Those that left the model as it was.
     bool hasRound = false; //!< Whether a round had begun and not ended when the simulation stopped.
     bool finished = false; //!< Whether the last round ended.
+    bool onRequest =
+        false;             //!< Whether an edge asks for rounds, and nobody knows which is the last.
+    bool hasEdges = false; //!< Whether its devices are edges.
     Time stopped;          //!< When the simulation stopped.
     Time deadline;         //!< Longest round.
     uint64_t selected = 0; //!< Sum over the rounds.
@@ -72,7 +75,7 @@ class FederatedDiagnosis : public SimpleRefCount<FederatedDiagnosis>
     /**
      * Begin to watch.
      * @param center The center.
-     * @param devices How many devices the federation has.
+     * @param devices How many devices the federation has; visitors have higher numbers.
      * @param address Address and port of the center, as devices reach it.
      */
     FederatedDiagnosis(const Ptr<FusionCenter>& center, uint32_t devices, const Address& address);

@@ -58,6 +58,16 @@ CountFederation()
     return g_federations++;
 }
 
+/** Centers with OnRequest that have no edge, in this simulation; their nodes hold them. */
+std::set<const FusionCenter*> g_withoutEdge;
+
+/** The simulation is destroyed, and its centers with it. */
+void
+ForgetWithoutEdge()
+{
+    g_withoutEdge.clear();
+}
+
 /** Centers whose last round the simulation waits for; only addresses, which are never followed. */
 std::set<const FusionCenter*> g_unfinished;
 
@@ -174,6 +184,28 @@ JoinNames(const std::vector<std::string>& names)
     for (const auto& name : names)
     {
         text += (text.empty() ? "" : ", ") + name;
+    }
+    return text;
+}
+
+/**
+ * @param cells Numbers of cells, ascending, at least one.
+ * @return them in words.
+ */
+std::string
+DescribeCells(const std::vector<uint32_t>& cells)
+{
+    std::string text = cells.size() == 1 ? "Cell " : "Cells ";
+    for (std::size_t i = 0; i < cells.size();)
+    {
+        std::size_t last = i;
+        while (last + 1 < cells.size() && cells[last + 1] == cells[last] + 1)
+        {
+            ++last;
+        }
+        text += (i == 0 ? "" : ", ") + std::to_string(cells[i]) +
+                (last > i ? " to " + std::to_string(cells[last]) : "");
+        i = last + 1;
     }
     return text;
 }
@@ -739,8 +771,7 @@ FederatedHelper::SetEdge(uint32_t device, const FederatedHelper& cell, uint32_t 
 {
     NS_ABORT_MSG_IF(!m_center || !cell.m_center,
                     "FederatedHelper: SetEdge comes before Install of both federations");
-    NS_ABORT_MSG_IF(device >= m_devices.size(),
-                    "FederatedHelper: there is no device " << device << " that could be an edge");
+    SetEdge(device);
     BooleanValue onRequest;
     cell.m_center->GetAttribute("OnRequest", onRequest);
     NS_ABORT_MSG_IF(!onRequest.Get(),
@@ -761,8 +792,18 @@ FederatedHelper::SetEdge(uint32_t device, const FederatedHelper& cell, uint32_t 
         samples += cell.GetSamples(i);
     }
     m_cells.push_back(&cell);
+    g_withoutEdge.erase(PeekPointer(cell.m_center));
     m_devices[device]->SetTraining(
         std::make_unique<federated::EdgeTraining>(cell.m_center, m_task, rounds, samples));
+}
+
+void
+FederatedHelper::SetEdge(uint32_t device)
+{
+    NS_ABORT_MSG_IF(!m_center, "FederatedHelper: SetEdge comes before Install");
+    NS_ABORT_MSG_IF(device >= m_devices.size(),
+                    "FederatedHelper: there is no device " << device << " that could be an edge");
+    m_edges.insert(device);
 }
 
 bool
@@ -1307,6 +1348,16 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
     {
         centerNode->AddApplication(m_center);
         applications.Add(m_center);
+        BooleanValue onRequest;
+        m_center->GetAttribute("OnRequest", onRequest);
+        if (onRequest.Get())
+        {
+            if (g_withoutEdge.empty())
+            {
+                Simulator::ScheduleDestroy(&ForgetWithoutEdge);
+            }
+            g_withoutEdge.insert(PeekPointer(m_center));
+        }
     }
     federated::DeviceRegistry::Enter(m_task);
     Simulator::ScheduleNow(&CheckPlaces);
@@ -1393,7 +1444,14 @@ FederatedHelper::AddVisitor(const Ptr<Node>& node,
     const auto device = m_visitorFactory.Create<FederatedDevice>();
     device->SetAttribute("DeviceKey", StringValue(m_center->GetDeviceKey(id)));
     Apply(device, m_deviceAttributes);
-    m_center->BindDevice(id, address);
+    m_center->BindDevice(id, address, true);
+    TimeValue timeout;
+    m_center->GetAttribute("VisitorTimeout", timeout);
+    if (!IsSet(m_deviceAttributes, "CenterTimeout"))
+    {
+        // Several messages in that time, of which some may be lost.
+        device->SetAttribute("CenterTimeout", TimeValue(timeout.Get() / 4));
+    }
     m_traces->Watch(device);
     m_visitors.emplace_back(node, device);
     SetPlaces();
@@ -1526,7 +1584,8 @@ FederatedHelper::MakeRunRecord()
         for (uint32_t i = 0; i < group.nodes.GetN(); ++i)
         {
             const auto id = static_cast<uint32_t>(record.devices.size());
-            record.devices.push_back({m, group.bits, GetSamples(id), GetPlace(group.nodes.Get(i))});
+            const uint32_t samples = m_edges.count(id) > 0 ? 0 : GetSamples(id); // it says later
+            record.devices.push_back({m, group.bits, samples, GetPlace(group.nodes.Get(i))});
         }
     }
     for (const auto& [node, device] : m_visitors)
@@ -1654,8 +1713,10 @@ FederatedHelper::Finish(const FederatedResultLine& result) const
     totals.AddOtherRanks();
     if (!HasCenter())
     {
+        // The rank of the center says what came of it.
+        const bool isMistake = PrintWarnings(std::cerr);
         Simulator::Destroy();
-        return 0; // the rank of the center says what came of it
+        return isMistake ? 1 : 0;
     }
     if (m_center->IsContinued())
     {
@@ -1701,7 +1762,52 @@ bool
 FederatedHelper::PrintWarnings(std::ostream& stream) const
 {
     NS_ABORT_MSG_IF(!m_diagnosis, "FederatedHelper: PrintWarnings comes before Install");
+    bool isMistake = false;
+    if (HasCenter())
+    {
+        const RunFacts facts = GetFacts();
+        for (const std::string& warning : FindWarnings(facts))
+        {
+            stream << "warning: " << warning << '\n';
+        }
+        isMistake = IsMistake(facts);
+    }
+    const auto unused = std::count_if(g_withoutEdge.begin(),
+                                      g_withoutEdge.end(),
+                                      [](const auto* center) { return center->GetRound() == 0; });
+    if (unused > 0)
+    {
+        stream << "warning: The centers of " << unused
+               << " federations have OnRequest, but nobody asked for rounds: is SetEdge missing?\n";
+    }
+    std::vector<std::pair<std::string, std::vector<uint32_t>>> ofCells; // texts and their cells
+    for (const FederatedHelper* cell : m_cells)
+    {
+        if (Simulator::Now().IsZero())
+        {
+            break; // that is the reason for all
+        }
+        for (const std::string& warning : FindWarnings(cell->GetFacts()))
+        {
+            auto same = std::find_if(ofCells.begin(),
+                                     ofCells.end(),
+                                     [&warning](const auto& one) { return one.first == warning; });
+            same = same == ofCells.end() ? ofCells.insert(same, {warning, {}}) : same;
+            same->second.push_back(cell->m_cell - 1);
+        }
+    }
+    for (const auto& [warning, cells] : ofCells)
+    {
+        stream << "warning: " << DescribeCells(cells) << ": " << warning << '\n';
+    }
+    return isMistake;
+}
+
+RunFacts
+FederatedHelper::GetFacts() const
+{
     RunFacts facts = m_diagnosis->GetFacts(m_center);
+    facts.hasEdges = !m_edges.empty();
     facts.clampedFraction = m_traces->GetClampedFraction();
     facts.interval = DescribeInterval();
     const PrivacyClaim::Kind claim = m_devices.front()->GetPrivacyClaim().kind;
@@ -1710,11 +1816,7 @@ FederatedHelper::PrintWarnings(std::ostream& stream) const
     {
         facts.obstacle = FindObstacle();
     }
-    for (const std::string& warning : FindWarnings(facts))
-    {
-        stream << "warning: " << warning << '\n';
-    }
-    return IsMistake(facts);
+    return facts;
 }
 
 std::string

@@ -29,6 +29,7 @@
 #include <cstdint>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -332,6 +333,12 @@ class FederatedHelper
     void SetEdge(uint32_t device, const FederatedHelper& cell, uint32_t rounds);
 
     /**
+     * Say that a device is an edge whose cell another process simulates; after Install().
+     * @param device The device. Here it is not known how many samples it has.
+     */
+    void SetEdge(uint32_t device);
+
+    /**
      * Add a device that joins by itself, after Install() and before the simulation starts: one that
      * comes from another cell (FederatedRoaming). It is never enrolled.
      * @param node Its node.
@@ -422,10 +429,11 @@ class FederatedHelper
     [[nodiscard]] int Finish() const;
 
     /**
-     * Print what went wrong in a run, a sentence each with its probable reason. Call it after
-     * Simulator::Run() and before Simulator::Destroy().
+     * Print what went wrong in a run, a sentence each with its probable reason: in this federation,
+     * if its center is simulated by this process, and in the cells of its edges that are. Call it
+     * after Simulator::Run() and before Simulator::Destroy().
      * @param stream Where to, standard error in examples.
-     * @return whether the run taught nothing, and not because of the channel.
+     * @return whether this federation learned nothing, and not because of the channel.
      */
     [[nodiscard]] bool PrintWarnings(std::ostream& stream) const;
 
@@ -548,6 +556,9 @@ class FederatedHelper
      * center knows no other interval rule and clip than those of the devices.
      */
     bool CheckSides(std::string& error) const;
+
+    /** @return what the run came to. */
+    RunFacts GetFacts() const;
 
     /** @return why devices and center do not reach each other, without a period; empty: unknown. */
     std::string FindObstacle() const;
@@ -733,6 +744,7 @@ class FederatedHelper
     Ptr<FusionCenter> m_center;                  //!< The center.
     std::vector<Ptr<FederatedDevice>> m_devices; //!< The devices.
     std::vector<const FederatedHelper*> m_cells; //!< Of the edges on this rank.
+    std::set<uint32_t> m_edges;                  //!< Devices that are edges.
     ObjectFactory m_visitorFactory;              //!< Makes visitors.
     std::vector<std::pair<Ptr<Node>, Ptr<FederatedDevice>>> m_visitors; //!< With their nodes.
     Ptr<FederatedDiagnosis> m_diagnosis;                                //!< Says what went wrong.

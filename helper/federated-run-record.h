@@ -70,7 +70,7 @@ struct FederatedRunRecord
     {
         uint32_t group = 0;   //!< Its group.
         unsigned bits = 0;    //!< b.
-        uint32_t samples = 0; //!< Training samples that it has.
+        uint32_t samples = 0; //!< Training samples that it has; 0: not known.
         Place place;          //!< Where it was first.
     };
 

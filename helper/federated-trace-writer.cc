@@ -214,7 +214,8 @@ FederatedTraceWriter::MakeDeviceTable() const
     {
         const FederatedRunRecord::Device& device = m_run->devices[i];
         Row row;
-        row << i << device.group << device.bits << device.samples << device.place.x
+        row << i << device.group << device.bits
+            << (device.samples > 0 ? std::to_string(device.samples) : "") << device.place.x
             << device.place.y << device.place.z;
         table += row.Get();
     }

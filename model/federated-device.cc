@@ -838,6 +838,14 @@ FederatedDevice::FinishTraining()
                                 : OUTCOME_NOT_FINITE);
         return;
     }
+    if (!m_isTrainingLocal)
+    {
+        m_link->TellSamples(m_training->GetSamples());
+        if (m_session.get() != session)
+        {
+            return; // likewise
+        }
+    }
     m_session->StartWaiting(m_link->GetRoom(m_fragmentSize), start);
     m_sender->Start(
         *m_session,

@@ -381,6 +381,14 @@ FusionCenter::GetTypeId()
                           UintegerValue(10),
                           MakeUintegerAccessor(&FusionCenter::m_silentPause),
                           MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "VisitorTimeout",
+                "A visitor (BindDevice), which may go out of reach without a word, counts "
+                "as left if nothing was received from it for so long when a round begins; "
+                "0: never. Its CenterTimeout has to be shorter.",
+                TimeValue(Seconds(10)),
+                MakeTimeAccessor(&FusionCenter::m_visitorTimeout),
+                MakeTimeChecker(Time(0)))
             .AddAttribute("TargetAccuracy",
                           "The run ends after the first evaluated round whose test accuracy, 0 to "
                           "1, is not below this; 0: after the last round only.",
@@ -462,9 +470,9 @@ FusionCenter::FusionCenter()
 FusionCenter::~FusionCenter() = default; // here, where its parts are known
 
 void
-FusionCenter::BindDevice(uint32_t device, const Address& ip)
+FusionCenter::BindDevice(uint32_t device, const Address& ip, bool isVisitor)
 {
-    m_roster->Reserve(device, ip);
+    m_roster->Reserve(device, ip, isVisitor);
 }
 
 void
@@ -510,6 +518,12 @@ uint32_t
 FusionCenter::GetJoined() const
 {
     return m_roster->GetJoined();
+}
+
+uint32_t
+FusionCenter::GetSamples() const
+{
+    return m_roster->GetSamples();
 }
 
 uint64_t
@@ -717,6 +731,10 @@ FusionCenter::HasNextRound() const
 void
 FusionCenter::Continue()
 {
+    if (m_visitorTimeout.IsStrictlyPositive())
+    {
+        m_registrar->RemoveSilentVisitors(Simulator::Now() - m_visitorTimeout);
+    }
     if (!HasNextRound())
     {
         if (m_onRequest)
@@ -799,11 +817,14 @@ FusionCenter::HandleMessage(const ReceivedMessage& message)
 {
     const FederatedHeader& header = message.header;
     const Time now = Simulator::Now();
-    if (header.type == FederatedHeader::JOIN)
+    const bool isJoin = header.type == FederatedHeader::JOIN;
+    const auto reason =
+        isJoin ? m_registrar->HandleJoin(message, now) : m_registrar->CheckSender(message, now);
+    if (!m_roster->CheckSender(header.device, message.from, message.connection))
     {
-        return m_registrar->HandleJoin(message, now);
+        m_roster->SetLastHeard(header.device, now);
     }
-    if (const auto reason = m_registrar->CheckSender(message, now))
+    if (isJoin || reason)
     {
         return reason;
     }

@@ -156,8 +156,10 @@ class FusionCenter : public Application
      * address is dropped.
      * @param device The device.
      * @param ip Its IPv4 or IPv6 address, without port.
+     * @param isVisitor Whether it may go away without a word: then it counts as left after
+     * VisitorTimeout.
      */
-    void BindDevice(uint32_t device, const Address& ip);
+    void BindDevice(uint32_t device, const Address& ip, bool isVisitor = false);
 
     /**
      * Enroll a device, which then need not join (UDP). Set its attribute Enrolled, too.
@@ -232,6 +234,9 @@ class FusionCenter : public Application
 
     /** @return how many devices have joined and not left. */
     uint32_t GetJoined() const;
+
+    /** @return how many samples these devices have together, as they say. */
+    uint32_t GetSamples() const;
 
     /**
      * @param reason A reason.
@@ -397,6 +402,7 @@ class FusionCenter : public Application
     uint32_t m_controlRetries;          //!< How often.
     uint32_t m_silentRounds;            //!< After so many a silent device pauses; 0: never.
     uint32_t m_silentPause;             //!< Rounds that it pauses.
+    Time m_visitorTimeout;              //!< After such a silence a visitor has left; 0: never.
     double m_target;                    //!< Test accuracy that ends the run; 0: none.
     uint32_t m_evaluationInterval;      //!< Rounds from one evaluation to the next; 0: never.
     uint32_t m_testSamples;             //!< Test samples to evaluate; 0: all.

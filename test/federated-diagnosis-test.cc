@@ -173,6 +173,30 @@ TEST(FederatedDiagnosis, ExplainsRoundsThatWereSkipped)
     ExpectOne(facts, "No device was selected: does the bit budget carry one update?", true);
 }
 
+TEST(FederatedDiagnosis, SaysWhatACellAndWhatACloudMayHaveTooLittleTimeFor)
+{
+    for (const ParticipantState state : {PARTICIPANT_NO_TIME, PARTICIPANT_SILENT})
+    {
+        RunFacts facts = MakeLostRun(state);
+        facts.onRequest = true;
+        ExpectOne(facts, "is the Deadline of +4s, or what the edge's own deadline leaves,", true);
+        facts = MakeLostRun(state);
+        facts.hasEdges = true;
+        ExpectOne(facts, "the rounds of their cells had not ended and been sent before", true);
+    }
+}
+
+TEST(FederatedDiagnosis, KnowsNoLastRoundOfACellWhoseEdgeAsksForRounds)
+{
+    RunFacts facts = MakeGoodRun();
+    facts.onRequest = true;
+    facts.finished = false;
+    facts.hasRound = true; // the cloud has ended in the middle of it
+    EXPECT_TRUE(FindWarnings(facts).empty());
+    facts.ended = 0;
+    ExpectOne(facts, "No round ended: did the edge receive a model", true);
+}
+
 TEST(FederatedDiagnosis, OneLinkThatLostMessagesMakesSilenceAResult)
 {
     RunFacts facts = MakeLostRun(PARTICIPANT_SILENT);

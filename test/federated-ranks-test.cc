@@ -2,16 +2,23 @@
 
 #include "ns3/federated-ranks.h"
 
+#include "ns3/federated-command-line.h"
 #include "ns3/simulator.h"
 
 #include "schedule-call.h"
 
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <string>
 
 using namespace ns3;
 
@@ -29,7 +36,7 @@ class TwoRanks : public FederatedRanks::Engine
 
     uint32_t GetRank() const override
     {
-        return 1;
+        return rank;
     }
 
     uint32_t GetSize() const override
@@ -53,6 +60,7 @@ class TwoRanks : public FederatedRanks::Engine
         hasBegun = false;
     }
 
+    uint32_t rank = 1;                                       //!< This rank.
     double other = -std::numeric_limits<double>::infinity(); //!< What the other rank says.
     uint32_t asked = 0;                                      //!< Times that ranks met.
     uint32_t aligned = 0;                                    //!< Calls of AlignWindows().
@@ -88,6 +96,49 @@ class FederatedRanksTest : public testing::Test
     {
         FederatedRanks::Register(&m_engine);
         m_isRegistered = true;
+    }
+
+    /**
+     * Run two processes as mpirun does: one that fails takes the other one with it.
+     * @param main What a rank does; it waits for messages afterwards.
+     * @return what they print on standard error.
+     */
+    std::string RunBoth(const std::function<void(uint32_t rank)>& main)
+    {
+        int ends[2];
+        if (pipe(ends) != 0)
+        {
+            ADD_FAILURE() << "no pipe";
+            return "";
+        }
+        Register();
+        pid_t ranks[2];
+        for (uint32_t rank = 0; rank < 2; ++rank)
+        {
+            ranks[rank] = fork();
+            if (ranks[rank] == 0)
+            {
+                dup2(ends[1], STDERR_FILENO);
+                m_engine.rank = rank;
+                main(rank);
+                pause();
+            }
+        }
+        close(ends[1]);
+        int status = 0;
+        const pid_t first = waitpid(-1, &status, 0);
+        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+        const pid_t other = first == ranks[0] ? ranks[1] : ranks[0];
+        kill(other, SIGTERM);
+        waitpid(other, &status, 0);
+        std::string text;
+        char letter = 0;
+        while (read(ends[0], &letter, 1) == 1)
+        {
+            text += letter;
+        }
+        close(ends[0]);
+        return text;
     }
 
     TwoRanks m_engine;           //!< The ranks.
@@ -147,5 +198,19 @@ TEST_F(FederatedRanksTest, AllStopAtTheSameMultipleOfThePeriodOnceTheLastHasFini
         EXPECT_EQ(m_engine.asked, isSplit ? 6U : 0U);
         Simulator::Destroy();
         EXPECT_FALSE(FederatedRanks::IsStoppingTogether()) << "the next simulation begins anew";
+    }
+}
+
+TEST_F(FederatedRanksTest, AMistakeOfAllRanksIsSaidOnceAndThatOfOneIsSaidToo)
+{
+    const FederatedCommandLine cmd("program", "");
+    const std::string sentence = "program: The value is wrong.\n";
+    EXPECT_EQ(RunBoth([&cmd](uint32_t) { cmd.Fail("The value is wrong."); }), sentence);
+    for (const uint32_t wrong : {0, 1})
+    {
+        EXPECT_EQ(RunBoth([&cmd, wrong](uint32_t rank)
+                          { cmd.Require(rank != wrong, "The value is wrong."); }),
+                  sentence)
+            << wrong;
     }
 }

@@ -118,6 +118,18 @@ class Roaming : public testing::Test
         ScheduleCall(when, [walker, x]() { Place(walker, x); });
     }
 
+    /** Let the walker be in reach of an access point, or not, later. */
+    void SetReach(const Time& when, uint32_t cell, bool isInReach)
+    {
+        const auto ipv4 = m_walker->GetObject<Ipv4>();
+        ScheduleCall(when,
+                     [ipv4, cell, isInReach]()
+                     {
+                         const uint32_t interface = 1 + cell; // after the loopback
+                         isInReach ? ipv4->SetUp(interface) : ipv4->SetDown(interface);
+                     });
+    }
+
     /** Make two cells, and the applications of a walker, which is at 10 m. */
     void Make()
     {
@@ -159,10 +171,11 @@ class Roaming : public testing::Test
         federation.SetTaskAttribute("Threads", UintegerValue(1));
         federation.SetProtocol(m_protocol);
         federation.SetEncryptionKey(m_key);
-        federation.SetCenterAttribute("Participants", UintegerValue(DEVICES + 1));
+        federation.SetCenterAttribute("Participants", UintegerValue(m_participants));
         federation.SetCenterAttribute("Rounds", UintegerValue(100000));
         federation.SetCenterAttribute("EvaluationInterval", UintegerValue(0));
         federation.SetCenterAttribute("Deadline", StringValue("1s"));
+        federation.SetCenterAttribute("VisitorTimeout", TimeValue(m_visitorTimeout));
         if (m_mostDevices[number] > 0)
         {
             federation.SetCenterAttribute("MaxDevices", UintegerValue(m_mostDevices[number]));
@@ -234,6 +247,8 @@ class Roaming : public testing::Test
 
     std::string m_protocol = "udp";
     std::string m_key;
+    uint32_t m_participants = DEVICES + 1;
+    Time m_visitorTimeout = Seconds(10);
     double m_timePerSample = 1e-3;      // a round takes .1 s
     uint32_t m_mostDevices[2] = {0, 0}; // MaxDevices; 0: as the helper sets it
     Ptr<LearningTask> m_task;
@@ -397,6 +412,75 @@ TEST_F(Roaming, AWalkerThatGetsNoAnswerToItsGoodbyeGoesOnWithoutIt)
     Run(Seconds(8));
     EXPECT_EQ(m_moves, (std::vector<std::pair<uint32_t, uint32_t>>{{0, 1}}));
     EXPECT_GT(Count(PARTICIPANT_COMPLETE, 1, 5, 8), 5);
+}
+
+TEST_F(Roaming, ACellForgetsAWalkerThatGotOutOfReachAndTheNextOneHasItSoon)
+{
+    for (const char* protocol : {"udp", "tcp"})
+    {
+        TearDown();
+        m_moves.clear();
+        m_protocol = protocol;
+        Make();
+        SetReach(Seconds(3.1), 0, false);
+        Walk(Seconds(3.1), 90); // it looks at 3.5 s
+        Run(Seconds(18));
+        EXPECT_EQ(m_moves, (std::vector<std::pair<uint32_t, uint32_t>>{{0, 1}})) << protocol;
+        EXPECT_GT(Count(PARTICIPANT_COMPLETE, 1, 3.5, 6), 5) << protocol;
+        // VisitorTimeout is 10 s; a round may begin before that.
+        const auto away = GetStates(0, 3.1, 14.2);
+        EXPECT_GT(away.size(), 5U) << protocol;
+        EXPECT_EQ(std::count(away.begin(), away.end(), PARTICIPANT_COMPLETE), 0) << protocol;
+        EXPECT_TRUE(GetStates(0, 13.2, 18).empty()) << protocol;
+        for (const RoundRecord& record : m_cells[0]->records)
+        {
+            EXPECT_GE(record.received, DEVICES) << protocol; // the others go on
+            if (record.start > Seconds(1))                   // when all have joined
+            {
+                EXPECT_EQ(record.joined, record.start < Seconds(13.1) ? DEVICES + 1 : DEVICES)
+                    << protocol << ' ' << record.start.As(Time::S);
+            }
+        }
+    }
+}
+
+TEST_F(Roaming, AWalkerThatWasOutOfReachForLongTakesPartAgainWhenItIsBack)
+{
+    Make();
+    SetReach(Seconds(3.1), 0, false);
+    SetReach(Seconds(20.1), 0, true);
+    Run(Seconds(30));
+    EXPECT_TRUE(m_moves.empty());
+    EXPECT_TRUE(GetStates(0, 14.2, 20).empty());
+    EXPECT_GT(Count(PARTICIPANT_COMPLETE, 0, 25, 30), 5);
+    EXPECT_EQ(m_cells[0]->records.back().joined, DEVICES + 1);
+}
+
+TEST_F(Roaming, AWalkerThatIsSeldomSelectedIsNotForgotten)
+{
+    for (const char* protocol : {"udp", "tcp"})
+    {
+        TearDown();
+        m_protocol = protocol;
+        m_participants = 1;     // of four
+        m_timePerSample = 7e-3; // a round takes .7 s
+        m_visitorTimeout = Seconds(1);
+        Make();
+        Run(Seconds(20));
+        Time last; // when it was selected
+        Time longest;
+        for (const RoundRecord& record : m_cells[0]->records)
+        {
+            EXPECT_TRUE(record.start < Seconds(1) || record.joined == DEVICES + 1) << protocol;
+            if (record.links.front().device == WALKER)
+            {
+                longest = std::max(longest, record.start - last);
+                last = record.end;
+            }
+        }
+        EXPECT_GT(longest, Seconds(2)) << protocol;
+        EXPECT_GT(last, Seconds(10)) << protocol;
+    }
 }
 
 TEST_F(Roaming, AWalkerThatTurnsBackWhileItLeavesJoinsTheSameCellAgain)

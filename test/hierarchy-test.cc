@@ -28,10 +28,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace ns3;
@@ -76,9 +81,10 @@ class Hierarchy : public testing::Test
     /** A cell. */
     struct Cell
     {
-        FederatedHelper federation;                  // of edge and devices
-        std::vector<RoundRecord> rounds;             // that ended
-        std::vector<std::vector<uint32_t>> selected; // in each round
+        FederatedHelper federation;                                       // of edge and devices
+        std::vector<RoundRecord> rounds;                                  // that ended
+        std::vector<std::vector<uint32_t>> selected;                      // in each round
+        std::vector<std::pair<Ptr<Node>, Ptr<FederatedDevice>>> visitors; // with their nodes
     };
 
     void SetUp() override
@@ -139,17 +145,18 @@ class Hierarchy : public testing::Test
     /** Make cloud, edges and cells. */
     void MakeHierarchy(uint32_t cells, uint32_t devices, uint32_t participants)
     {
-        const auto cloudNode = CreateObject<Node>();
+        const auto cloudNode = CreateObject<Node>(m_cloudRank);
         NodeContainer edges(cells);
         m_backhaul = Connect(cloudNode, edges, "10.9.0.0");
         const auto task = CreateObject<LearningTask>();
-        task->SetGroups({cells * devices});
+        task->SetGroups({cells * devices + m_visitors});
         task->AssignStreams(FederatedStreams::FEDERATION);
 
         m_cloud = std::make_unique<FederatedHelper>();
         SetUpLearning(*m_cloud, cells);
         m_cloud->SetAlgorithm("fedavg");
         m_cloud->SetWeights("samples");
+        m_cloud->SetProtocol(m_cloudProtocol);
         if (!m_cloudRule.empty())
         {
             m_cloud->SetCenterAttribute("FusionRule", StringValue(m_cloudRule));
@@ -170,8 +177,9 @@ class Hierarchy : public testing::Test
             m_cells.push_back(std::make_unique<Cell>());
             FederatedHelper& cell = m_cells.back()->federation;
             NodeContainer nodes(devices);
+            NodeContainer others(m_visitors);
             const std::string network = "10.1." + std::to_string(c) + ".";
-            Connect(edges.Get(c), nodes, network + "0");
+            Connect(edges.Get(c), NodeContainer(nodes, others), network + "0");
             SetUpLearning(cell, participants);
             cell.AddGroup(nodes, m_bits + c * m_moreBits);
             cell.ShareTask(task, c * devices, c);
@@ -188,6 +196,14 @@ class Hierarchy : public testing::Test
             cell.GetCenter()->TraceConnectWithoutContext(
                 "RoundStart", MakeBoundCallback(&KeepSelected, &m_cells.back()->selected));
             m_cloud->SetEdge(c, cell, m_edgeRounds);
+            for (uint32_t i = 0; i < m_visitors; ++i)
+            {
+                const std::string address = network + std::to_string(2 + devices + i);
+                m_cells.back()->visitors.emplace_back(
+                    others.Get(i),
+                    cell.AddVisitor(
+                        others.Get(i), Ipv4Address(address.c_str()), 0, cells * devices + i));
+            }
         }
     }
 
@@ -206,6 +222,19 @@ class Hierarchy : public testing::Test
         return flat.GetCenter()->GetModel();
     }
 
+    /** @return the lines that the end of a script prints. @param isMistake Its verdict. */
+    std::vector<std::string> ListWarnings(bool isMistake) const
+    {
+        std::stringstream text;
+        EXPECT_EQ(m_cloud->PrintWarnings(text), isMistake);
+        std::vector<std::string> lines;
+        for (std::string line; std::getline(text, line);)
+        {
+            lines.push_back(line);
+        }
+        return lines;
+    }
+
     /** @return the outcome of an edge in a round of the cloud. */
     ParticipantState GetState(uint32_t round, uint32_t edge) const
     {
@@ -220,16 +249,19 @@ class Hierarchy : public testing::Test
         return PARTICIPANT_SILENT;
     }
 
-    std::string m_algorithm = "fedavg"; //!< Of the cells.
-    std::string m_weights = "samples";  //!< Likewise.
-    uint32_t m_rounds = 4;              //!< Of the cloud.
-    uint32_t m_edgeRounds = 1;          //!< kappa.
-    uint32_t m_bits = 4;                //!< Of the devices.
-    uint32_t m_moreBits = 0;            //!< Of those of each further cell.
-    std::string m_cloudRule;            //!< Fusion rule of the cloud; empty: by samples.
-    double m_timePerSample = 1e-5;      //!< Of the devices.
-    Time m_cloudDeadline = Seconds(10); //!< Of the cloud.
-    Time m_cellDeadline = Seconds(2);   //!< Of the cells.
+    std::string m_algorithm = "fedavg";  //!< Of the cells.
+    std::string m_weights = "samples";   //!< Likewise.
+    uint32_t m_rounds = 4;               //!< Of the cloud.
+    uint32_t m_edgeRounds = 1;           //!< kappa.
+    uint32_t m_bits = 4;                 //!< Of the devices.
+    uint32_t m_moreBits = 0;             //!< Of those of each further cell.
+    uint32_t m_cloudRank = 0;            //!< Which process simulates the cloud; this is 0.
+    uint32_t m_visitors = 0;             //!< Devices that may come to each cell.
+    std::string m_cloudProtocol = "udp"; //!< Of the cloud.
+    std::string m_cloudRule;             //!< Fusion rule of the cloud; empty: by samples.
+    double m_timePerSample = 1e-5;       //!< Of the devices.
+    Time m_cloudDeadline = Seconds(10);  //!< Of the cloud.
+    Time m_cellDeadline = Seconds(2);    //!< Of the cells.
 
     std::unique_ptr<FederatedHelper> m_cloud;   //!< The federation of the edges.
     std::vector<std::unique_ptr<Cell>> m_cells; //!< The cells.
@@ -513,6 +545,157 @@ TEST_F(Hierarchy, AnEdgeReportsTheErrorsOfItsCell)
         EXPECT_NEAR(links[0].weight, 1 / (1 + ratio), 1e-6);
         EXPECT_NEAR(links[1].weight, ratio / (1 + ratio), 1e-6);
     }
+}
+
+TEST_F(Hierarchy, AnEdgeCountsTheSamplesOfTheDevicesThatAreInItsCell)
+{
+    for (const char* protocol : {"udp", "tcp"})
+    {
+        Renew();
+        m_cloudProtocol = protocol;
+        m_visitors = 2;
+        m_rounds = 6;
+        m_timePerSample = 4e-3;    // .4 s
+        MakeHierarchy(2, 5, 7);    // 12 parts of 40 samples
+        ScheduleCall(Seconds(0.6), // in the second round
+                     [this]()
+                     {
+                         for (const auto& [node, application] : m_cells[1]->visitors)
+                         {
+                             node->AddApplication(application);
+                         }
+                     });
+        ScheduleCall(Seconds(1.4), // in the fourth
+                     [this]()
+                     {
+                         m_cells[1]->visitors[0].second->Leave();
+                         m_cells[0]->federation.GetDevices()[2]->Leave();
+                         m_cells[0]->federation.GetDevices()[4]->Leave();
+                     });
+        Simulator::Run();
+        ASSERT_EQ(m_cloudRounds.size(), 6U);
+        const double samples[][2] = {{200, 200}, {200, 280}, {200, 280}, {120, 240}, {120, 240}};
+        for (uint32_t i = 0; i < 5; ++i)
+        {
+            const auto& links = m_cloudRounds[i].links;
+            ASSERT_EQ(links.size(), 2U);
+            const double all = samples[i][0] + samples[i][1];
+            EXPECT_NEAR(links[0].weight, samples[i][0] / all, 1e-6) << protocol << ' ' << i;
+            EXPECT_NEAR(links[1].weight, samples[i][1] / all, 1e-6) << protocol << ' ' << i;
+        }
+    }
+}
+
+TEST_F(Hierarchy, HowManySamplesAnEdgeHasIsNotKnownBeforeItSaysSo)
+{
+    MakeHierarchy(2, 3, 3);
+    std::string error;
+    const std::string prefix = testing::TempDir() + "federated-hierarchy";
+    ASSERT_TRUE(m_cloud->EnableTraces(prefix, error)) << error;
+    ASSERT_TRUE(m_cells[0]->federation.EnableTraces(prefix + "-cell-0", error)) << error;
+    const auto read = [&prefix](const std::string& table)
+    {
+        std::ifstream file(prefix + table);
+        return std::string{std::istreambuf_iterator<char>(file), {}};
+    };
+    EXPECT_EQ(read("-devices.csv"),
+              "device,group,bits,samples,x_m,y_m,z_m\ncenter,,,,,,\n0,0,1,,,,\n1,0,1,,,,\n");
+    EXPECT_NE(read("-cell-0-devices.csv").find("\n2,0,4,80,,,\n"), std::string::npos);
+    for (const char* cell : {"", "-cell-0"})
+    {
+        for (const char* table : {"-devices.csv", "-links.csv", "-rounds.csv", "-run.json"})
+        {
+            std::remove((prefix + cell + table).c_str());
+        }
+    }
+}
+
+TEST_F(Hierarchy, TheEndNamesTheCellsInWhichSomethingWentWrong)
+{
+    MakeHierarchy(4, 4, 4);
+    for (const auto& device : m_cells[1]->federation.GetDevices())
+    {
+        device->SetStartTime(Seconds(1e6));
+    }
+    for (const auto& device : m_cells[2]->federation.GetDevices())
+    {
+        device->SetAttribute("LeaveOnStop", BooleanValue(false));
+        device->SetStopTime(MilliSeconds(500)); // after the first round
+    }
+    Simulator::Run();
+    const auto lines = ListWarnings(false);
+    ASSERT_EQ(lines.size(), 2U);
+    EXPECT_EQ(lines[0].find("warning: Cell 1: None of 4 devices joined: is 10.1.1.1"), 0U)
+        << lines[0];
+    EXPECT_EQ(lines[1].find("warning: Cell 2: 3 of 4 rounds left the model as it was. Of most "
+                            "participants nothing was used: their grants were not acknowledged"),
+              0U)
+        << lines[1];
+    EXPECT_EQ(m_cloud->Finish(), 0) << "the others have learned something";
+}
+
+TEST_F(Hierarchy, WhereNoCellHasDevicesTheExitCodeSaysSo)
+{
+    MakeHierarchy(2, 4, 4);
+    for (const auto& cell : m_cells)
+    {
+        for (const auto& device : cell->federation.GetDevices())
+        {
+            device->SetStartTime(Seconds(1e6));
+        }
+    }
+    Simulator::Run();
+    const auto lines = ListWarnings(true);
+    ASSERT_EQ(lines.size(), 3U);
+    EXPECT_NE(lines[0].find("nothing to learn from: are there devices in their cells?"),
+              std::string::npos);
+    EXPECT_NE(lines[1].find("Cell 0: None of 4 devices joined: is 10.1.0.1"), std::string::npos);
+    EXPECT_NE(lines[2].find("Cell 1: None of 4 devices joined: is 10.1.1.1"), std::string::npos);
+    EXPECT_EQ(m_cloud->Finish(), 1);
+}
+
+TEST_F(Hierarchy, TheSameSentenceForSeveralCellsIsPrintedOnce)
+{
+    MakeHierarchy(4, 3, 5);
+    m_cells[2]->federation.GetCenter()->SetAttribute("Participants", UintegerValue(3));
+    EXPECT_EQ(ListWarnings(true).size(), 1U) << "the simulation did not run";
+    Simulator::Run();
+    EXPECT_EQ(ListWarnings(false),
+              (std::vector<std::string>{"warning: Cells 0 to 1, 3: Participants is 5, but the "
+                                        "federation has only 3 devices: every round asks all of "
+                                        "them."}));
+}
+
+TEST_F(Hierarchy, ACellWithoutAnEdgeIsWarnedAbout)
+{
+    MakeHierarchy(2, 3, 3);
+    FederatedHelper forgotten;
+    const auto center = CreateObject<Node>();
+    const NodeContainer nodes(2);
+    Connect(center, nodes, "10.2.0.0");
+    SetUpLearning(forgotten, 2);
+    forgotten.AddGroup(nodes, 4);
+    forgotten.SetCenterAttribute("OnRequest", BooleanValue(true));
+    forgotten.Install(center, InetSocketAddress(Ipv4Address("10.2.0.1"), FederatedPort::CENTER));
+    Simulator::Run();
+    EXPECT_EQ(ListWarnings(false),
+              (std::vector<std::string>{"warning: The centers of 1 federations have OnRequest, but "
+                                        "nobody asked for rounds: is SetEdge missing?"}));
+    Renew();
+    MakeHierarchy(2, 3, 3);
+    Simulator::Run();
+    EXPECT_TRUE(ListWarnings(false).empty()) << "the next simulation begins anew";
+}
+
+TEST_F(Hierarchy, WhereAnotherRankHasTheCloudThisOneWarnsAboutItsCells)
+{
+    m_cloudRank = 7;
+    MakeHierarchy(2, 3, 3);
+    Simulator::Stop(Seconds(3)); // which that rank would say
+    Simulator::Run();
+    EXPECT_EQ(ListWarnings(false),
+              (std::vector<std::string>{"warning: Cells 0 to 1: No round ended: did the edge "
+                                        "receive a model, and had it the time?"}));
 }
 
 using HierarchyDeathTest = Hierarchy;

@@ -446,6 +446,68 @@ TEST_F(WifiCells, ADeviceWalksFromOneToTheOtherAndBack)
     }
 }
 
+TEST_F(WifiCells, AWalkerThatJumpsOutOfReachIsForgottenAndJoinsWhereItComesTo)
+{
+    for (const std::string mode : {"adhoc", "infrastructure"})
+    {
+        Reset();
+        const auto task = CreateObject<LearningTask>();
+        task->SetGroups({13});
+        task->AssignStreams(FederatedStreams::FEDERATION);
+        const auto walker = CreateObject<Node>();
+        Cell::Place(walker, 20);
+        const auto roaming = CreateObject<FederatedRoaming>();
+        std::vector<Ptr<FederatedDevice>> applications;
+        for (uint32_t number : {0U, 1U})
+        {
+            Cell& cell = Add(number, 100);
+            cell.m_wifi.SetMode(mode);
+            cell.m_wifi.SetFading(0);
+            cell.m_federation.ShareTask(task, 6 * number, number);
+            cell.m_federation.SetCenterAttribute("Rounds", UintegerValue(100000));
+            cell.m_federation.SetCenterAttribute("Participants", UintegerValue(7));
+            cell.m_federation.SetCenterAttribute("EvaluationInterval", UintegerValue(0));
+            cell.m_federation.SetCenterAttribute("VisitorTimeout", TimeValue(Seconds(4)));
+            cell.Install();
+            applications.push_back(cell.m_wifi.AddVisitor(cell.m_federation, walker, 0, 12));
+            roaming->AddCell(cell.m_accessPoint);
+        }
+        roaming->AddWalker(walker, applications);
+        for (const auto& [time, x] : {std::pair(3.0, 1e5), std::pair(10.0, 90.0)})
+        {
+            Simulator::Schedule(Seconds(time),
+                                &MobilityModel::SetPosition,
+                                walker->GetObject<MobilityModel>(),
+                                Vector(x, 0, 0));
+        }
+        Simulator::Stop(Seconds(18));
+        Simulator::Run();
+        EXPECT_EQ(roaming->GetMoves(), 1U) << mode;
+        for (const RoundRecord& record : m_cells[0]->m_records)
+        {
+            // A round lasts a second at the most; it notices after 4 s that nothing is received.
+            EXPECT_TRUE(record.start < Seconds(8.1) || record.joined == 6) << mode;
+            EXPECT_GE(record.received, 5U) << mode << ' ' << record.start.As(Time::S);
+            for (const LinkRecord& link : record.links)
+            {
+                EXPECT_TRUE(link.device != 6 || record.start < Seconds(3) ||
+                            link.state == PARTICIPANT_UNREACHABLE)
+                    << mode << ' ' << record.start.As(Time::S) << ' ' << link.state;
+            }
+        }
+        uint32_t complete = 0;
+        for (const RoundRecord& record : m_cells[1]->m_records)
+        {
+            for (const LinkRecord& link : record.links)
+            {
+                EXPECT_TRUE(link.device != 6 || record.start > Seconds(10)) << mode;
+                complete += link.device == 6 && link.state == PARTICIPANT_COMPLETE ? 1 : 0;
+            }
+        }
+        EXPECT_GE(complete, 5U) << mode;
+    }
+}
+
 TEST_F(WifiCells, VisitorsThatStayAwayDoNotChangeACell)
 {
     for (const std::string mode : {"adhoc", "infrastructure"})

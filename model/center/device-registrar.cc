@@ -91,16 +91,16 @@ DeviceRegistrar::HandleJoin(const ReceivedMessage& message, const Time& now)
     {
         return DROP_UNEXPECTED; // more than a device may send in a round
     }
-    if (verdict.dropped)
-    {
-        Answer(verdict.answer, message, now);
-        return verdict.dropped;
-    }
     if (verdict.isSameLife)
     {
         m_roster.Join(request);
         Acknowledge(header);
-        return std::nullopt;
+        return verdict.dropped;
+    }
+    if (verdict.dropped)
+    {
+        Answer(verdict.answer, message, now);
+        return verdict.dropped;
     }
     const RosterEntry* known = m_roster.Find(header.device);
     if (known && known->joined && known->connection == 0 && known->address != request.from &&
@@ -192,6 +192,16 @@ DeviceRegistrar::SendRejoin(uint32_t device, uint32_t sequence, const MessagePee
     header.sequence = sequence;
     header.device = device;
     m_endpoint.Send(peer, m_endpoint.Make(header, nullptr, 0));
+}
+
+void
+DeviceRegistrar::RemoveSilentVisitors(const Time& since)
+{
+    for (uint32_t device : m_roster.FindSilentVisitors(since))
+    {
+        NS_LOG_INFO("Nothing was received from visitor " << device << ", which counts as left");
+        Remove(device); // it is not told: it is out of reach, and else it joins again
+    }
 }
 
 void

@@ -64,6 +64,12 @@ class DeviceRegistrar
      */
     std::optional<DropReason> HandleLeave(const ReceivedMessage& message, const Time& now);
 
+    /**
+     * Visitors from which nothing was received count as devices that left.
+     * @param since Since then.
+     */
+    void RemoveSilentVisitors(const Time& since);
+
     /** The center stops: tell devices that have joined to join again (UDP; over TCP their
      * connections end). */
     void Dismiss();

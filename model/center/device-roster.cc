@@ -6,6 +6,7 @@
 #include "ns3/message-sequence.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace ns3::federated
 {
@@ -17,11 +18,12 @@ DeviceRoster::SetRules(const Rules& rules)
 }
 
 void
-DeviceRoster::Reserve(uint32_t device, const Address& ip)
+DeviceRoster::Reserve(uint32_t device, const Address& ip, bool isVisitor)
 {
     RosterEntry& entry = m_entries[device];
     ReleaseIdentifier(entry);
     entry.reserved = true;
+    entry.isVisitor = isVisitor;
     entry.ip = ip;
 }
 
@@ -126,7 +128,8 @@ DeviceRoster::CheckJoin(const JoinRequest& request) const
     {
         // A connection is one device's; its state there cannot be outdated.
         return {*owner == request.device ? DROP_DUPLICATE : DROP_FOREIGN,
-                isSameLife ? Answer::ACK : Answer::NONE};
+                isSameLife ? Answer::ACK : Answer::NONE,
+                isSameLife};
     }
     if (!HasIdentifierLeft(request))
     {
@@ -264,6 +267,18 @@ DeviceRoster::Find(uint32_t device) const
     return found == m_entries.end() ? nullptr : &found->second;
 }
 
+uint32_t
+DeviceRoster::GetSamples() const
+{
+    uint64_t samples = 0;
+    for (const auto& [device, entry] : m_entries)
+    {
+        samples += entry.joined ? entry.samples : 0;
+    }
+    const uint32_t most = std::numeric_limits<uint32_t>::max();
+    return static_cast<uint32_t>(std::min<uint64_t>(samples, most));
+}
+
 void
 DeviceRoster::BeginRound()
 {
@@ -313,6 +328,26 @@ void
 DeviceRoster::Hear(uint32_t device)
 {
     m_entries.at(device).silentRounds = 0;
+}
+
+void
+DeviceRoster::SetLastHeard(uint32_t device, const Time& now)
+{
+    m_entries.at(device).lastHeard = now;
+}
+
+std::vector<uint32_t>
+DeviceRoster::FindSilentVisitors(const Time& since) const
+{
+    std::vector<uint32_t> silent;
+    for (const auto& [device, entry] : m_entries)
+    {
+        if (entry.isVisitor && entry.joined && entry.lastHeard < since)
+        {
+            silent.push_back(device);
+        }
+    }
+    return silent;
 }
 
 std::optional<uint32_t>

@@ -25,6 +25,8 @@ struct RosterEntry
     bool joined = false;         //!< It joined and has not left.
     bool enrolled = false;       //!< It was enrolled: it need not join.
     bool reserved = false;       //!< Its address was reserved in advance.
+    bool isVisitor = false;      //!< It may go away without a word.
+    Time lastHeard;              //!< When a message of it was received last.
     Address ip;                  //!< IP address of its identifier; invalid: not bound.
     SocketAddress address;       //!< Its address and port.
     Address destination;         //!< The same for Socket::SendTo.
@@ -77,7 +79,8 @@ struct RosterVerdict
 
     std::optional<DropReason> dropped; //!< Why it is dropped, if it is.
     Answer answer = Answer::ACK;       //!< The answer.
-    bool isSameLife = false;           //!< A JOIN of a device that has joined and kept its state.
+    bool isSameLife = false; //!< A JOIN of a device that has joined and kept its state. What it
+                             //!< says of itself may be new, also if it is dropped (TCP).
 };
 
 /**
@@ -115,8 +118,9 @@ class DeviceRoster
      * Reserve an identifier for the IP address from which a device will join.
      * @param device The device.
      * @param ip Its address.
+     * @param isVisitor Whether it may go away without a word.
      */
-    void Reserve(uint32_t device, const Address& ip);
+    void Reserve(uint32_t device, const Address& ip, bool isVisitor = false);
 
     /**
      * Enroll a device, which then need not join; Admit() adds it.
@@ -245,11 +249,27 @@ class DeviceRoster
      */
     void Hear(uint32_t device);
 
+    /**
+     * A message was received from where a device has joined.
+     * @param device The device.
+     * @param now The time.
+     */
+    void SetLastHeard(uint32_t device, const Time& now);
+
+    /**
+     * @param since A time.
+     * @return the visitors that have joined and from which nothing was received since then.
+     */
+    std::vector<uint32_t> FindSilentVisitors(const Time& since) const;
+
     /** @return how many devices have joined. */
     uint32_t GetJoined() const
     {
         return m_joined;
     }
+
+    /** @return how many samples they have together. */
+    uint32_t GetSamples() const;
 
   private:
     /**

@@ -48,6 +48,7 @@ CenterLink::Start(const Settings& settings, const Handlers& handlers)
     m_life = m_sequence;
     m_granted = false;
     m_wasJoined = false;
+    m_knownSamples = 0;
     m_told.reset();
     m_opens = 0;
     MessageEndpoint::Handlers events;
@@ -189,6 +190,13 @@ CenterLink::SendLeave()
     m_control.body.clear();
     m_leaveTime = Simulator::Now();
     SendControl(m_control, m_settings.retries);
+    if (m_endpoint.IsTcp() && m_settings.retries != ControlRetry::FOREVER)
+    {
+        // TCP repeats it for minutes; the device waits as long as it would over UDP.
+        m_openEvent.Cancel();
+        m_openEvent = Simulator::Schedule(
+            m_settings.timeout * (int64_t{m_settings.retries} + 1), &CenterLink::End, this);
+    }
 }
 
 void
@@ -273,6 +281,9 @@ CenterLink::HandleAck(const FederatedHeader& header, const uint8_t* payload)
     if (body.type == FederatedHeader::JOIN)
     {
         NS_LOG_INFO("Device " << m_settings.device << " joined");
+        JoinBody said;
+        m_knownSamples =
+            JoinBody::Read(m_join.body.data(), m_join.body.size(), said) ? said.samples : 0;
         m_anyGrant = true; // of a center that may be a new one
         m_wasJoined = true;
         m_opens = 0;
@@ -465,6 +476,16 @@ CenterLink::Join(uint32_t retries)
     m_join.header.bits = static_cast<uint8_t>(m_settings.bits);
     m_joinTime = Simulator::Now();
     SendControl(m_join, retries);
+}
+
+void
+CenterLink::TellSamples(uint32_t samples)
+{
+    m_settings.samples = samples;
+    if (samples != m_knownSamples && m_joined && !m_leaving && !m_settings.enrolled)
+    {
+        Join(REJOIN_RETRIES);
+    }
 }
 
 void

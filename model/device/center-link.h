@@ -143,6 +143,12 @@ class CenterLink
      */
     uint32_t SendFragment(FederatedHeader& header, const uint8_t* payload, std::size_t size);
 
+    /**
+     * Tell the center how many samples the device has, if it knows another number.
+     * @param samples The number.
+     */
+    void TellSamples(uint32_t samples);
+
     /** @return whether the center has acknowledged that the device joined. */
     bool HasJoined() const
     {
@@ -341,7 +347,8 @@ class CenterLink
     Time m_joinTime;                 //!< When it was first sent.
     Control m_control;               //!< DONE or LEAVE.
     Time m_leaveTime;                //!< When a LEAVE was first sent.
-    EventId m_openEvent;             //!< Opens or connects again.
+    EventId m_openEvent;             //!< Opens or connects again, or ends a LEAVE.
+    uint32_t m_knownSamples = 0;     //!< Samples in the last JOIN that was acknowledged.
     uint32_t m_bindTries = 0;        //!< How often the sockets could not be bound.
     EventId m_silenceEvent;          //!< Nothing was received for a long time.
     DelayedMessages m_delayed;       //!< Messages that an insider holds back.

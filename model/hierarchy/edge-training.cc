@@ -79,6 +79,7 @@ EdgeTraining::Finish(const FusionCenter::RoundsOutcome& outcome)
     update->loss = std::numeric_limits<double>::quiet_NaN(); // of the devices, which do not say
     if (outcome.fused > 0)
     {
+        m_samples = m_center->GetSamples();
         std::vector<float> difference = m_center->GetModel();
         std::transform(difference.begin(),
                        difference.end(),

@@ -32,6 +32,9 @@ namespace ns3::federated
  * Round t of the cloud is rounds (t - 1) kappa + 1 to t kappa of every cell, also where an edge did
  * not take part in earlier ones: the numbers select batches and learning rates. The rounds of the
  * cell end when the edge has to send, also if fewer than kappa were possible.
+ *
+ * Samples are those of the devices that could take part when the last rounds ended: visitors count,
+ * devices that have left do not.
  */
 class EdgeTraining : public DeviceTraining
 {
@@ -40,7 +43,8 @@ class EdgeTraining : public DeviceTraining
      * @param center The center of the cell, with OnRequest.
      * @param task What the cloud learns; the model is that of the cell.
      * @param rounds kappa.
-     * @param samples How many samples the devices of the cell have; 0: not known.
+     * @param samples How many samples the devices of the cell have, until rounds have shown which
+     * of them joined; 0: not known.
      */
     EdgeTraining(Ptr<FusionCenter> center,
                  Ptr<LearningTask> task,
