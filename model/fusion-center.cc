@@ -512,6 +512,12 @@ FusionCenter::GetJoined() const
     return m_roster->GetJoined();
 }
 
+bool
+FusionCenter::IsRunning() const
+{
+    return m_running;
+}
+
 uint64_t
 FusionCenter::GetDropped(DropReason reason) const
 {

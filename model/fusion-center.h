@@ -233,6 +233,9 @@ class FusionCenter : public Application
     /** @return how many devices have joined and not left. */
     uint32_t GetJoined() const;
 
+    /** @return whether the application has started, and has not stopped. */
+    bool IsRunning() const;
+
     /**
      * @param reason A reason.
      * @return how many messages were dropped for this reason.
