@@ -17,21 +17,83 @@ namespace
 {
 
 /**
+ * A battery as LastingRadioEnergyModel sees it, which must not plan when it will be empty before it
+ * nearly is.
+ */
+class RadioSupply : public compat::EnergySource
+{
+  public:
+    /** @param battery The real one. It forgets the models, which lead here, when it is disposed of.
+     */
+    explicit RadioSupply(const Ptr<compat::EnergySource>& battery)
+        : m_battery(battery)
+    {
+    }
+
+    /** @return whether the battery is nearly empty. */
+    bool IsLow() const
+    {
+        return m_battery->GetEnergyFraction() < 0.01;
+    }
+
+    /**
+     * @param isPlanning Whether the model is about to plan: a battery that is not low seems to be
+     * empty then.
+     * @return whether it was before.
+     */
+    bool SetPlanning(bool isPlanning)
+    {
+        return std::exchange(m_isPlanning, isPlanning);
+    }
+
+    double GetSupplyVoltage() const override
+    {
+        return m_battery->GetSupplyVoltage();
+    }
+
+    double GetInitialEnergy() const override
+    {
+        return m_battery->GetInitialEnergy();
+    }
+
+    double GetRemainingEnergy() override
+    {
+        return m_isPlanning && !IsLow() ? 0 : m_battery->GetRemainingEnergy();
+    }
+
+    double GetEnergyFraction() override
+    {
+        return m_battery->GetEnergyFraction();
+    }
+
+    void UpdateEnergySource() override
+    {
+        m_battery->UpdateEnergySource();
+    }
+
+  private:
+    Ptr<compat::EnergySource> m_battery; //!< The real one.
+    bool m_isPlanning = false;           //!< Whether the model is about to plan.
+};
+
+/**
  * A WifiRadioEnergyModel that does not switch off too early. ns-3's own (3.35 to 3.48) schedules
- * for every state the time at which the battery would be empty, does not cancel some of these
- * events when the state changes, and then draws no more energy: after a frame was sent, as early as
- * if the radio had been sending since then.
+ * for every state, and every time that the battery has changed, when it would be empty. It does not
+ * cancel some of these events when the state changes, and then draws no more energy: after a frame
+ * was sent, as early as if the radio had been sending since then. The others are canceled, and ns-3
+ * keeps them until their time has come, which may be hours: so that time is now until the battery
+ * is low, and nothing comes of it.
  */
 class LastingRadioEnergyModel : public WifiRadioEnergyModel
 {
   public:
     /**
      * @param phy The radio.
-     * @param source Its battery.
+     * @param supply What it draws from.
      */
-    LastingRadioEnergyModel(const Ptr<WifiPhy>& phy, const Ptr<compat::EnergySource>& source)
+    LastingRadioEnergyModel(const Ptr<WifiPhy>& phy, const Ptr<RadioSupply>& supply)
         : m_phy(PeekPointer(phy)),
-          m_battery(PeekPointer(source))
+          m_supply(supply)
     {
     }
 
@@ -39,16 +101,25 @@ class LastingRadioEnergyModel : public WifiRadioEnergyModel
     {
         const bool plannedOff =
             newState == static_cast<int>(WifiPhyState::OFF) && !m_phy->IsStateOff();
-        if (!plannedOff || m_battery->GetEnergyFraction() < 1e-3)
+        if (!plannedOff || m_supply->GetEnergyFraction() < 1e-3)
         {
+            const bool before = m_supply->SetPlanning(true);
             WifiRadioEnergyModel::ChangeState(newState);
+            m_supply->SetPlanning(before);
+        }
+    }
+
+    void HandleEnergyChanged() override
+    {
+        if (m_supply->IsLow())
+        {
+            WifiRadioEnergyModel::HandleEnergyChanged();
         }
     }
 
   private:
-    // Raw pointers: both refer to this model, and exist until the end of the simulation.
-    WifiPhy* m_phy;                  //!< The radio.
-    compat::EnergySource* m_battery; //!< Its battery.
+    WifiPhy* m_phy;            //!< The radio, which refers to this model.
+    Ptr<RadioSupply> m_supply; //!< What it draws from.
 };
 
 /**
@@ -83,14 +154,15 @@ class FederatedWifiEnergyHelper::RadioHelper : public DeviceEnergyModelHelper
         const auto wifi = DynamicCast<WifiNetDevice>(device);
         NS_ABORT_MSG_IF(!wifi, "FederatedWifiEnergyHelper: a net device is not of wifi");
         const auto phy = wifi->GetPhy();
-        const auto model = CreateObject<LastingRadioEnergyModel>(phy, source);
+        const auto supply = CreateObject<RadioSupply>(source);
+        const auto model = CreateObject<LastingRadioEnergyModel>(phy, supply);
         for (const auto& [name, value] : m_attributes)
         {
             model->SetAttribute(name, *value);
         }
         phy->SetWifiRadioEnergyModel(model);
         source->AppendDeviceEnergyModel(model);
-        model->SetEnergySource(source);
+        model->SetEnergySource(supply);
         phy->RegisterListener(model->GetPhyListener());
         return model;
     }

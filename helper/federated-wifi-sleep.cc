@@ -4,8 +4,10 @@
 
 #include "ns3/abort.h"
 #include "ns3/log.h"
+#include "ns3/pointer.h"
 #include "ns3/simulator.h"
 #include "ns3/uinteger.h"
+#include "ns3/wifi-mac.h"
 #include "ns3/wifi-net-device.h"
 
 #include <algorithm>
@@ -21,6 +23,24 @@ namespace
 
 // A radio is idle during SIFS (16 us), before it acknowledges a frame.
 const Time SETTLING = MicroSeconds(30);
+const Time SENDING = MilliSeconds(1); // until frames that wait are looked for again
+
+/** @return all queues of the MAC of a radio. */
+std::vector<Ptr<WifiMacQueue>>
+FindQueues(const Ptr<WifiNetDevice>& radio)
+{
+    std::vector<Ptr<WifiMacQueue>> queues;
+    for (const char* name : {"Txop", "VO_Txop", "VI_Txop", "BE_Txop", "BK_Txop"})
+    {
+        PointerValue value;
+        if (radio->GetMac()->GetAttributeFailSafe(name, value) && value.Get<Object>())
+        {
+            value.Get<Object>()->GetAttribute("Queue", value);
+            queues.push_back(value.Get<WifiMacQueue>());
+        }
+    }
+    return queues;
+}
 
 } // namespace
 
@@ -41,7 +61,8 @@ FederatedWifiSleep::GetTypeId()
                           MakeTimeChecker(Time(0)))
             .AddAttribute("Linger",
                           "How long after a round the radio of a device stays awake that waits for "
-                          "the acknowledgment of its DONE.",
+                          "the acknowledgment of its DONE, and one that is to sleep while its MAC "
+                          "has frames to send.",
                           TimeValue(MilliSeconds(50)),
                           MakeTimeAccessor(&FederatedWifiSleep::m_linger),
                           MakeTimeChecker(Time(0)))
@@ -91,6 +112,7 @@ FederatedWifiSleep::Start(const Ptr<FusionCenter>& center,
         m_up.insert(i);
         m_attached.insert(i);
         m_radios[i].phy = DynamicCast<YansWifiPhy>(radio->GetPhy());
+        m_radios[i].queues = FindQueues(radio);
         NS_ABORT_MSG_IF(!m_radios[i].phy,
                         "FederatedWifiSleep: the radio of device " << i << " has no YansWifiPhy");
         devices[i]->TraceConnectWithoutContext("LinkNeeded",
@@ -184,13 +206,24 @@ FederatedWifiSleep::Listen()
 }
 
 void
-FederatedWifiSleep::EndListening()
+FederatedWifiSleep::StopListening()
 {
     for (uint32_t i = 0; i < m_radios.size(); ++i)
     {
         m_radios[i].listens = false;
         Update(i);
     }
+}
+
+void
+FederatedWifiSleep::EndListening()
+{
+    StopListening();
+    if (m_hasCenterRun && !m_center->IsRunning())
+    {
+        return; // it has stopped: a simulation without Stop() ends
+    }
+    m_hasCenterRun = m_center->IsRunning();
     const Time wait = GetNextPage() - m_lead - Simulator::Now();
     m_pageEvent = Simulator::Schedule(std::max(wait, Time(0)), &FederatedWifiSleep::Listen, this);
 }
@@ -198,7 +231,11 @@ FederatedWifiSleep::EndListening()
 void
 FederatedWifiSleep::HandleFinished(uint32_t)
 {
-    m_pageEvent.Cancel(); // a simulation without Stop() ends
+    if (m_pageInterval.IsStrictlyPositive())
+    {
+        m_pageEvent.Cancel(); // likewise
+        StopListening();
+    }
 }
 
 void
@@ -306,6 +343,7 @@ FederatedWifiSleep::Update(uint32_t index)
     }
     else if (!isUp && radio.state == AWAKE)
     {
+        radio.drowsy = Simulator::Now();
         SetState(radio, DROWSY);
         radio.event = Simulator::Schedule(SETTLING, &FederatedWifiSleep::TrySleep, this, index);
     }
@@ -369,11 +407,25 @@ FederatedWifiSleep::TrySleep(uint32_t index)
         radio.event = Simulator::Schedule(wait, &FederatedWifiSleep::TrySleep, this, index);
         return;
     }
+    if (!isOut && HasFrames(radio))
+    {
+        radio.event = Simulator::Schedule(SENDING, &FederatedWifiSleep::TrySleep, this, index);
+        return;
+    }
     if (!isOut)
     {
         phy->SetSleepMode();
     }
     SetState(radio, ASLEEP);
+}
+
+bool
+FederatedWifiSleep::HasFrames(const Radio& radio) const
+{
+    return Simulator::Now() < radio.drowsy + m_linger &&
+           std::any_of(radio.queues.begin(),
+                       radio.queues.end(),
+                       [](const auto& queue) { return !queue->IsEmpty(); });
 }
 
 Ptr<YansWifiPhy>

@@ -13,6 +13,7 @@
 #include "ns3/propagation-loss-model.h"
 #include "ns3/round-record.h"
 #include "ns3/traced-callback.h"
+#include "ns3/wifi-mac-queue.h"
 #include "ns3/yans-wifi-channel.h"
 #include "ns3/yans-wifi-phy.h"
 
@@ -45,7 +46,7 @@ namespace ns3
      +----------------------------------------+                |       | again
      |             neither any more                            v       |
      +------------------------------------------------------- DROWSY --+
-        it is idle, and nobody sends
+        it is idle, has nothing to send, and nobody sends
    @endverbatim
  *
  * ns-3 computes the reception of every frame at every radio of a channel, also at those that sleep.
@@ -111,13 +112,15 @@ class FederatedWifiSleep : public Object
     /** The radio of a device. */
     struct Radio
     {
-        Ptr<FederatedDevice> device; //!< The device.
-        Ptr<YansWifiPhy> phy;        //!< Its radio.
-        State state = AWAKE;         //!< What the radio does.
-        bool selected = false;       //!< Whether the device was selected, and has not answered.
-        bool needed = false;         //!< Whether it needs its link by itself.
-        bool listens = false;        //!< Whether it listens for a page.
-        EventId event;               //!< Wakes it, or lets it sleep.
+        Ptr<FederatedDevice> device;           //!< The device.
+        Ptr<YansWifiPhy> phy;                  //!< Its radio.
+        std::vector<Ptr<WifiMacQueue>> queues; //!< Those of its MAC.
+        State state = AWAKE;                   //!< What the radio does.
+        bool selected = false; //!< Whether the device was selected, and has not answered.
+        bool needed = false;   //!< Whether it needs its link by itself.
+        bool listens = false;  //!< Whether it listens for a page.
+        Time drowsy;           //!< When it was to fall asleep.
+        EventId event;         //!< Wakes it, or lets it sleep.
     };
 
     /** Trace sink of RoundStart. */
@@ -139,8 +142,11 @@ class FederatedWifiSleep : public Object
     /** Radios of devices that run wake, or stay awake, for the next page. */
     void Listen();
 
-    /** No page is expected any more until the next one is due. */
+    /** No page is expected any more until the next one is due, while the center runs. */
     void EndListening();
+
+    /** Radios that listen and are not needed fall asleep. */
+    void StopListening();
 
     /**
      * A round is over: a device that waits for the acknowledgment of its DONE waits no longer.
@@ -174,6 +180,12 @@ class FederatedWifiSleep : public Object
      */
     void TrySleep(uint32_t index);
 
+    /**
+     * @param radio A radio that is to fall asleep.
+     * @return whether its MAC has frames to send; no longer than Linger.
+     */
+    bool HasFrames(const Radio& radio) const;
+
     /** @return a radio that is sending, of those that do not sleep; null: none. */
     Ptr<YansWifiPhy> FindSender();
 
@@ -204,6 +216,7 @@ class FederatedWifiSleep : public Object
     Time m_pageInterval;                    //!< Of the center.
     Time m_pageTime;                        //!< How long radios listen then.
     EventId m_pageEvent;                    //!< Begins or ends that.
+    bool m_hasCenterRun = false;            //!< Whether the center was seen to run.
     Ptr<FusionCenter> m_center;             //!< The center.
     Ptr<YansWifiChannel> m_first;           //!< The channel of the cell.
     Ptr<PropagationLossModel> m_loss;       //!< Of all channels.

@@ -563,7 +563,8 @@ FederatedDevice::StartApplication()
     handlers.beforeGrant = [this]() { EndSession(); };
     handlers.grant = [this](const FederatedHeader& header, const GrantBody& body)
     { StartSession(header, body); };
-    handlers.page = [this](uint32_t round, const Time& until) { return HandlePage(round, until); };
+    handlers.page = [this](const FederatedHeader& header, const Time& until, bool isNamed)
+    { HandlePage(header, until, isNamed); };
     handlers.joined = [this]() { m_joinedTrace(m_id); };
     handlers.disconnected = [this]()
     {
@@ -575,7 +576,7 @@ FederatedDevice::StartApplication()
     handlers.getBattery = [this]() { return m_battery ? m_battery() : std::nan(""); };
     handlers.isBusy = [this]() { return m_session != nullptr; };
     m_left = false;
-    m_paged = Time(0);
+    m_lastPage.reset();
     RemoveEvent(m_pageEvent);
     m_link->Start(settings, handlers);
     UpdateNeed();
@@ -659,23 +660,25 @@ FederatedDevice::CheckGrant(const FederatedHeader& header) const
                : std::make_optional(DROP_INVALID);
 }
 
-std::optional<DropReason>
-FederatedDevice::HandlePage(uint32_t round, const Time& until)
+void
+FederatedDevice::HandlePage(const FederatedHeader& header, const Time& until, bool isNamed)
 {
-    if (until <= Simulator::Now())
+    const bool isSeen = m_lastPage == header.sequence;       // it is sent twice
+    const bool isOfSameRound = header.round == m_pagedRound; // which may have several pages
+    if (isNamed ? isSeen : isOfSameRound)
     {
-        return DROP_OLD;
+        return;
     }
-    if (until == m_paged)
-    {
-        return std::nullopt; // it is sent twice
-    }
-    NS_LOG_INFO("Device " << m_id << " is paged for round " << round);
-    m_paged = until;
     RemoveEvent(m_pageEvent);
-    m_pageEvent = Simulator::Schedule(until - Simulator::Now(), &FederatedDevice::UpdateNeed, this);
+    if (isNamed)
+    {
+        NS_LOG_INFO("Device " << m_id << " is paged for round " << header.round);
+        m_lastPage = header.sequence;
+        m_pagedRound = header.round;
+        m_pageEvent =
+            Simulator::Schedule(until - Simulator::Now(), &FederatedDevice::UpdateNeed, this);
+    }
     UpdateNeed();
-    return std::nullopt;
 }
 
 void

@@ -325,12 +325,13 @@ class FederatedDevice : public Application
     Time AskForRepair();
 
     /**
-     * A page names the device: it needs its link until it has a grant, or the round is over.
-     * @param round The round.
+     * If a page names the device, it needs its link until it has a grant, the round is over, or a
+     * page of another round does not name it.
+     * @param header The header of the page.
      * @param until When the round ends at the latest.
-     * @return why the page is dropped, if it is.
+     * @param isNamed Whether the page names the device.
      */
-    std::optional<DropReason> HandlePage(uint32_t round, const Time& until);
+    void HandlePage(const FederatedHeader& header, const Time& until, bool isNamed);
 
     /** The model is not complete, but training has to begin now. */
     void GiveUpOnModel();
@@ -402,7 +403,8 @@ class FederatedDevice : public Application
     std::vector<float> m_previous;                       //!< The last model, if it is to be kept.
     EventId m_pageEvent;                                 //!< Ends the wait for a grant that a page
                                                          //!< announced.
-    Time m_paged;                                        //!< Until when the last one said to wait.
+    uint32_t m_pagedRound = 0;                           //!< The round of that page.
+    std::optional<uint32_t> m_lastPage;                  //!< Its sequence number.
     EventId m_giveUpEvent;                               //!< Gives up on the model.
     std::unique_ptr<federated::CenterLink> m_link;       //!< Speaks to the center.
     std::unique_ptr<federated::ControlRetry> m_repair;   //!< Asks for missing fragments.

@@ -526,6 +526,12 @@ FusionCenter::GetSamples() const
     return m_roster->GetSamples();
 }
 
+bool
+FusionCenter::IsRunning() const
+{
+    return m_running;
+}
+
 uint64_t
 FusionCenter::GetDropped(DropReason reason) const
 {

@@ -238,6 +238,9 @@ class FusionCenter : public Application
     /** @return how many samples these devices have together, as they say. */
     uint32_t GetSamples() const;
 
+    /** @return whether the application has started, and has not stopped. */
+    bool IsRunning() const;
+
     /**
      * @param reason A reason.
      * @return how many messages were dropped for this reason.

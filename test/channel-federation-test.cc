@@ -547,7 +547,7 @@ class GroupFederation : public Federation
     }
 
     /** Send a message to all devices from the address of the center, which has not started. */
-    void SendPage(const PageBody& body)
+    void SendPage(const PageBody& body, uint32_t round = 1)
     {
         if (!strangersSocket)
         {
@@ -557,7 +557,8 @@ class GroupFederation : public Federation
         }
         FederatedHeader header;
         header.type = FederatedHeader::PAGE;
-        header.round = 1;
+        header.sequence = round;
+        header.round = round;
         header.device = FederatedHeader::ALL_DEVICES;
         std::vector<uint8_t> bytes(body.GetSize());
         body.Write(bytes.data());
@@ -567,10 +568,34 @@ class GroupFederation : public Federation
         strangersSocket->SendTo(packet, 0, deviceGroup);
     }
 
+    /** Note when devices need their links. */
+    void NoteNeeds()
+    {
+        for (const auto& device : apps)
+        {
+            device->TraceConnectWithoutContext("LinkNeeded",
+                                               MakeCallback(&GroupFederation::NoteNeed, this));
+        }
+    }
+
     /** Trace sink of LinkNeeded. */
     void NoteNeed(uint32_t device, bool needed)
     {
         needs[device].emplace_back(Simulator::Now(), needed);
+    }
+
+    /** @return whether a device began to need its link by the first page of a round. */
+    bool IsPaged(uint32_t device, const RoundRecord& record)
+    {
+        const auto& changes = needs[device];
+        return std::any_of(changes.begin(),
+                           changes.end(),
+                           [&](const auto& change)
+                           {
+                               const Time wait = change.first - record.start;
+                               return change.second && wait >= MilliSeconds(5) &&
+                                      wait < MilliSeconds(9);
+                           });
     }
 
     /** @return messages that a device dropped. */
@@ -662,11 +687,7 @@ TEST_F(GroupFederation, PagesNameTheSelectedTwiceOnAGridBeforeTheirGrants)
     center->SetAttribute("Participants", UintegerValue(2));
     SetPages();
     center->SetStartTime(MilliSeconds(130));
-    for (const auto& device : apps)
-    {
-        device->TraceConnectWithoutContext("LinkNeeded",
-                                           MakeCallback(&GroupFederation::NoteNeed, this));
-    }
+    NoteNeeds();
     Run();
     ASSERT_EQ(rounds.size(), 3U);
     for (const RoundRecord& record : rounds)
@@ -706,17 +727,7 @@ TEST_F(GroupFederation, PagesNameTheSelectedTwiceOnAGridBeforeTheirGrants)
         EXPECT_EQ(pages, (std::vector<Time>{MilliSeconds(5), MilliSeconds(10)}));
         for (uint32_t device = 0; device < 4; ++device)
         {
-            const auto& changes = needs[device];
-            const Time paged = record.start + MilliSeconds(5);
-            const bool needed =
-                std::any_of(changes.begin(),
-                            changes.end(),
-                            [&](const auto& change)
-                            {
-                                return change.second && change.first >= paged &&
-                                       change.first < record.start + MilliSeconds(9);
-                            });
-            EXPECT_EQ(needed, selected.count(device) == 1) << device;
+            EXPECT_EQ(IsPaged(device, record), selected.count(device) == 1) << device;
         }
     }
     for (const auto& [device, changes] : needs)
@@ -758,11 +769,7 @@ TEST_F(GroupFederation, WhoIsPagedAndGetsNoGrantWaitsUntilTheRoundIsOver)
 {
     BuildGroup(2, true);
     center->SetStartTime(Seconds(10)); // until then the test speaks in its place
-    for (const auto& device : apps)
-    {
-        device->TraceConnectWithoutContext("LinkNeeded",
-                                           MakeCallback(&GroupFederation::NoteNeed, this));
-    }
+    NoteNeeds();
     PageBody body;
     body.first = 1;
     body.Name(1);
@@ -790,6 +797,84 @@ TEST_F(GroupFederation, WhoIsPagedAndGetsNoGrantWaitsUntilTheRoundIsOver)
     EXPECT_FALSE(needs[1][1].second);
     EXPECT_EQ(apps[1]->GetDropped(DROP_OLD), 1U);
     EXPECT_EQ(apps[1]->GetDropped(DROP_MALFORMED), 1U);
+}
+
+TEST_F(GroupFederation, APageOfALaterRoundEndsTheWaitForAGrantOfAnEarlierOne)
+{
+    BuildGroup(2, true);
+    center->SetStartTime(Seconds(10)); // until then the test speaks in its place
+    NoteNeeds();
+    const auto send = [this](uint32_t round, uint32_t device, const Time& until)
+    {
+        PageBody body;
+        body.untilNs = static_cast<uint64_t>(until.GetNanoSeconds());
+        body.first = device;
+        body.Name(device);
+        SendPage(body, round);
+    };
+    ScheduleCall(Seconds(1), [&]() { send(1, 0, Time::Max()); }); // as a forger may say
+    ScheduleCall(Seconds(2), [&]() { send(1, 1, Time::Max()); }); // of devices far apart
+    ScheduleCall(Seconds(3), [&]() { send(2, 1, Seconds(4)); });
+    Simulator::Stop(Seconds(6));
+    Run();
+    for (uint32_t device = 0; device < 2; ++device)
+    {
+        ASSERT_EQ(needs[device].size(), 2U) << device;
+        EXPECT_NEAR(needs[device][0].first.GetSeconds(), 1.0 + device, 0.001);
+        EXPECT_NEAR(needs[device][1].first.GetSeconds(), 3.0 + device, 0.001);
+        EXPECT_FALSE(needs[device][1].second);
+    }
+}
+
+TEST_F(GroupFederation, DevicesArePagedForEachOfTheRoundsThatEndAtTheSameTimeAtTheLatest)
+{
+    BuildGroup(2, true);
+    center->SetAttribute("OnRequest", BooleanValue(true));
+    center->SetAttribute("Deadline", StringValue("10s"));
+    SetPages();
+    NoteNeeds();
+    ScheduleCall(MilliSeconds(10),
+                 [this]()
+                 {
+                     FusionCenter::RoundsRequest request;
+                     request.model = std::vector<float>(task->GetDimension());
+                     request.rounds = 3;
+                     request.latest = Seconds(5); // the deadline of all of them
+                     request.done = [](const FusionCenter::RoundsOutcome&) {};
+                     EXPECT_TRUE(center->RunRounds(std::move(request)));
+                 });
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    for (const RoundRecord& record : rounds)
+    {
+        EXPECT_EQ(record.received, 2U);
+        EXPECT_TRUE(IsPaged(0, record)) << record.round;
+        EXPECT_TRUE(IsPaged(1, record)) << record.round;
+    }
+}
+
+TEST_F(GroupFederation, APageThatIsProtectedAndSentTwiceIsNoReplay)
+{
+    if (!HasProtection())
+    {
+        GTEST_SKIP() << "this build cannot protect messages";
+    }
+    BuildGroup(2, true);
+    SetKey("a secret");
+    center->SetAttribute("PageInterval", StringValue("100ms"));
+    center->SetAttribute("WakeTime", StringValue("20ms"));
+    NoteNeeds();
+    Run();
+    ASSERT_EQ(rounds.size(), 3U);
+    for (const RoundRecord& record : rounds)
+    {
+        EXPECT_EQ(record.received, 2U);
+        EXPECT_TRUE(IsPaged(0, record) && IsPaged(1, record));
+    }
+    for (const auto& device : apps)
+    {
+        EXPECT_EQ(device->GetDropped(DROP_REPLAYED), 0U);
+    }
 }
 
 TEST_F(GroupFederation, PagesNeedAGroupAndTimeToListen)

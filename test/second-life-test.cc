@@ -91,6 +91,23 @@ class FakeCenter
         Send(header, std::vector<uint8_t>(std::size_t{4} * 260));
     }
 
+    /** Name a device in a page of a round that lasts until the given time. */
+    void Page(uint32_t sequence, uint32_t round, const Time& until, uint32_t device)
+    {
+        FederatedHeader header;
+        header.type = FederatedHeader::PAGE;
+        header.sequence = sequence;
+        header.round = round;
+        header.device = FederatedHeader::ALL_DEVICES;
+        PageBody page;
+        page.untilNs = static_cast<uint64_t>(until.GetNanoSeconds());
+        page.first = device;
+        page.Name(device);
+        std::vector<uint8_t> body(page.GetSize());
+        page.Write(body.data());
+        Send(header, body);
+    }
+
     /** @param device Address of a device that was not heard yet. */
     void SetDevice(const Address& device)
     {
@@ -593,6 +610,25 @@ TEST_F(SecondLives, ADeviceThatHearsNothingForLongJoinsAgain)
     for (const FederatedHeader& header : fake->received[FederatedHeader::JOIN])
     {
         EXPECT_EQ(header.payloadLength, JoinBody::SIZE);
+    }
+}
+
+TEST_F(SecondLives, APageForOthersDoesNotSayThatTheCenterKnowsADevice)
+{
+    for (const uint32_t named : {0, 7})
+    {
+        BuildWithFakeCenter();
+        apps[0]->SetAttribute("CenterTimeout", TimeValue(Seconds(10)));
+        for (uint32_t i = 1; i < 35; ++i) // it may have restarted, and have forgotten the device
+        {
+            ScheduleCall(Seconds(i), [=]() { fake->Page(i, i, Seconds(i + 1), named); });
+        }
+        ScheduleCall(Seconds(35), [=]() { fake->Page(1, 1, Seconds(2), named); }); // an old one
+        Simulator::Stop(Seconds(36));
+        Run();
+        EXPECT_GE(fake->Count(FederatedHeader::JOIN), named == 0 ? 1U : 3U);
+        EXPECT_LE(fake->Count(FederatedHeader::JOIN), named == 0 ? 1U : 4U);
+        EXPECT_EQ(apps[0]->GetDropped(DROP_OLD), 1U);
     }
 }
 

@@ -100,6 +100,7 @@ class SleepingCell : public testing::Test
         m_rounds = 0;
         m_awake.clear();
         m_wakes.clear();
+        m_framesTime = Time(0);
         m_joules.reset();
         m_federation.reset();
         m_wifi.reset();
@@ -141,8 +142,11 @@ class SleepingCell : public testing::Test
         m_federation->SetCenterAttribute("Participants", UintegerValue(participants));
     }
 
-    /** Install what Begin() made. */
-    void Install()
+    /**
+     * Install what Begin() made.
+     * @param stops Whether the last round ends the simulation.
+     */
+    void Install(bool stops = true)
     {
         m_wifi->Install(*m_federation, m_accessPoint);
         m_federation->GetCenter()->TraceConnectWithoutContext(
@@ -152,7 +156,10 @@ class SleepingCell : public testing::Test
             m_wifi->GetSleep()->TraceConnectWithoutContext(
                 "Sleeping", MakeCallback(&SleepingCell::NoteSleeping, this));
         }
-        m_federation->StopWhenFinished();
+        if (stops)
+        {
+            m_federation->StopWhenFinished();
+        }
     }
 
     /** Put a device somewhere. */
@@ -196,6 +203,17 @@ class SleepingCell : public testing::Test
         }
     }
 
+    /** Trace sink of LinkNeeded: let device 0 send frames when it needs its link no more. */
+    void SendFrames(uint32_t /* device */, bool needed)
+    {
+        for (uint32_t i = 0; i < m_frames && !needed; ++i)
+        {
+            const Ptr<NetDevice> radio = m_wifi->GetDevices().Get(0);
+            radio->Send(Create<Packet>(1000), radio->GetBroadcast(), 0x88b5);
+            m_framesTime = Simulator::Now();
+        }
+    }
+
     NodeContainer m_nodes;
     Ptr<Node> m_accessPoint;
     std::unique_ptr<FederatedWifiHelper> m_wifi;
@@ -206,6 +224,8 @@ class SleepingCell : public testing::Test
     uint32_t m_rounds = 0;
     std::map<uint32_t, Time> m_awake; // until it fell asleep for the last time
     std::map<uint32_t, Time> m_wakes; // when it woke for the last time; at first at 0
+    uint32_t m_frames = 0;            // to be sent by SendFrames()
+    Time m_framesTime;                // when that was
     std::size_t m_bytes = 0;          // allocated after round 200
     std::size_t m_lastBytes = 0;      // after the last round
 };
@@ -316,6 +336,58 @@ TEST_F(SleepingCell, TheEnergyOfARadioIsThatOfItsTimesAwakeAsleepAndSending)
         }
     }
     EXPECT_LT(used["wake"], 0.6 * used["none"]);
+}
+
+TEST_F(SleepingCell, ARadioSendsTheFramesThatItHasBeforeItSleepsUnlessThatTakesLong)
+{
+    for (const uint32_t count : {20, 200}) // of about 0.6 ms each
+    {
+        Begin(3, "adhoc");
+        SetRounds(1, 3);
+        Install(false);
+        std::vector<Transmission> sent;
+        GetPhy(0)->GetState()->TraceConnectWithoutContext(
+            "State", MakeBoundCallback(&KeepTransmission, &sent));
+        m_federation->GetDevices()[0]->TraceConnectWithoutContext(
+            "LinkNeeded", MakeCallback(&SleepingCell::SendFrames, this));
+        m_frames = count;
+        Simulator::Stop(Seconds(1));
+        Simulator::Run();
+        ASSERT_EQ(m_rounds, 1U);
+        ASSERT_TRUE(m_framesTime.IsStrictlyPositive());
+        const Time slept = m_wakes[0] + m_awake[0];
+        const auto before =
+            std::count_if(sent.begin(),
+                          sent.end(),
+                          [&](const Transmission& frame)
+                          { return frame.start >= m_framesTime && frame.start < slept; });
+        if (count == 20)
+        {
+            EXPECT_EQ(before, 20);
+            EXPECT_LT(slept, m_framesTime + MilliSeconds(30));
+        }
+        else
+        {
+            EXPECT_LT(before, 200);
+            EXPECT_GT(slept, m_framesTime + MilliSeconds(50)); // Linger
+            EXPECT_LT(slept, m_framesTime + MilliSeconds(53));
+        }
+    }
+}
+
+TEST_F(SleepingCell, BatteriesOfAllDevicesNeedNoMoreMemoryInTheCourseOfARun)
+{
+    for (const char* sleep : {"wake", "none"})
+    {
+        Begin(8, "adhoc", sleep);
+        SetRounds(400, 3);
+        Install();
+        m_joules = std::make_unique<FederatedWifiEnergyHelper>(1e5);
+        m_joules->Install(*m_federation, m_wifi->GetDevices());
+        Simulator::Run();
+        ASSERT_EQ(m_rounds, 400U) << sleep;
+        EXPECT_LT(m_lastBytes, m_bytes + 100000) << sleep;
+    }
 }
 
 TEST_F(SleepingCell, AStrangerThatJoinedIsSelectedAndHasNoRadioToWake)
@@ -434,6 +506,82 @@ TEST_F(SleepingCell, WhoMissesBothPagesTakesNoGrantAndIsPagedAgain)
                 << mode << " " << record.round;
         }
     }
+}
+
+TEST_F(SleepingCell, WithPagesRadiosListenNoMoreAfterTheLastRoundOrWhenTheCenterStops)
+{
+    for (const uint32_t rounds : {2, 1000})
+    {
+        Begin(3, "adhoc", "page");
+        SetRounds(rounds, 3);
+        // The second round ends at 3.01 s, as one device does not answer: all listen then.
+        m_federation->SetCenterAttribute("Deadline", StringValue("1010ms"));
+        Install(false);
+        MoveTo(2, 1e5);
+        if (rounds > 2) // or a round is interrupted
+        {
+            m_federation->GetCenter()->SetStopTime(MilliSeconds(2010));
+        }
+        Simulator::Stop(Seconds(20)); // else it would last for ever if it failed
+        Simulator::Run();
+        EXPECT_EQ(m_rounds, rounds > 2 ? 1U : 2U);
+        for (uint32_t i = 0; i < 3; ++i)
+        {
+            EXPECT_LT(m_wakes[i], Seconds(5)) << i;
+            EXPECT_EQ(m_wifi->GetSleep()->GetState(i), FederatedWifiSleep::ASLEEP) << i;
+        }
+    }
+}
+
+TEST_F(SleepingCell, OverTcpConnectionsSurviveLongSleeps)
+{
+    for (const char* sleep : {"none", "wake"})
+    {
+        Begin(6, "infrastructure", sleep);
+        SetRounds(12, 2);
+        m_federation->SetProtocol("tcp");
+        m_federation->SetCenterAttribute("Downlink", StringValue("unicast"));
+        m_federation->SetCenterAttribute("Deadline", StringValue("100s"));
+        // 100 samples: a round takes half a minute, and a device sleeps for minutes.
+        m_federation->SetDeviceAttribute("TimePerSample",
+                                         StringValue("ns3::ConstantRandomVariable[Constant=0.3]"));
+        Install();
+        Simulator::Run();
+        ASSERT_EQ(m_rounds, 12U) << sleep;
+        for (const auto& [device, selected] : m_selected)
+        {
+            EXPECT_EQ(m_complete[device], selected) << sleep << " " << device;
+        }
+    }
+}
+
+TEST_F(SleepingCell, PagesNeedMessagesToAGroup)
+{
+    Begin(2, "infrastructure", "page");
+    m_federation->SetProtocol("tcp");
+    m_federation->SetCenterAttribute("Downlink", StringValue("unicast"));
+    Install();
+    EXPECT_DEATH(Simulator::Run(), "PageInterval needs a Downlink to a group");
+}
+
+TEST_F(SleepingCell, InfrastructureCellsLearnTheSameHoweverTheirRadiosSleep)
+{
+    std::map<std::string, std::vector<float>> models;
+    for (const char* sleep : {"none", "wake", "page"})
+    {
+        Begin(8, "infrastructure", sleep);
+        SetRounds(6, 3);
+        Install();
+        Simulator::Run();
+        ASSERT_EQ(m_rounds, 6U) << sleep;
+        for (const auto& [device, selected] : m_selected)
+        {
+            EXPECT_EQ(m_complete[device], selected) << sleep << " " << device;
+        }
+        models[sleep] = m_federation->GetCenter()->GetModel();
+    }
+    EXPECT_EQ(models["wake"], models["none"]);
+    EXPECT_EQ(models["page"], models["none"]);
 }
 
 TEST_F(SleepingCell, AThousandRoundsInWhichDevicesDieLeaveWalkAwayAndComeBackAsleep)

@@ -2,7 +2,6 @@
 
 #include "page-sender.h"
 
-#include "ns3/federated-header.h"
 #include "ns3/message-bodies.h"
 #include "ns3/simulator.h"
 
@@ -47,14 +46,13 @@ PageSender::Start(uint32_t round,
         {
             body.Name(selected[next]);
         }
-        std::vector<uint8_t> bytes(body.GetSize());
-        body.Write(bytes.data());
-        FederatedHeader header;
-        header.type = FederatedHeader::PAGE;
-        header.sequence = ++sequence;
-        header.round = round;
-        header.device = FederatedHeader::ALL_DEVICES;
-        m_messages.push_back(m_endpoint.Make(header, bytes.data(), bytes.size()));
+        Message& message = m_messages.emplace_back();
+        message.header.type = FederatedHeader::PAGE;
+        message.header.sequence = ++sequence;
+        message.header.round = round;
+        message.header.device = FederatedHeader::ALL_DEVICES;
+        message.body.resize(body.GetSize());
+        body.Write(message.body.data());
     }
     m_wait = wait;
     m_event = Simulator::Schedule(m_wait, &PageSender::Send, this, true);
@@ -70,9 +68,10 @@ PageSender::Stop()
 void
 PageSender::Send(bool again)
 {
-    for (const Ptr<Packet>& message : m_messages)
+    for (Message& message : m_messages)
     {
-        m_endpoint.SendToAddress(m_group, message->Copy());
+        m_endpoint.SendToAddress(
+            m_group, m_endpoint.Make(message.header, message.body.data(), message.body.size()));
     }
     if (again)
     {

@@ -5,9 +5,9 @@
 
 #include "ns3/address.h"
 #include "ns3/event-id.h"
+#include "ns3/federated-header.h"
 #include "ns3/message-endpoint.h"
 #include "ns3/nstime.h"
-#include "ns3/packet.h"
 
 #include <cstdint>
 #include <vector>
@@ -53,18 +53,25 @@ class PageSender
     void Stop();
 
   private:
+    /** A message that is not sealed yet: protected ones are, each time that they are sent. */
+    struct Message
+    {
+        FederatedHeader header;    //!< Its header.
+        std::vector<uint8_t> body; //!< Its body.
+    };
+
     /**
      * Send all messages.
      * @param again Whether to send them once more.
      */
     void Send(bool again);
 
-    MessageEndpoint& m_endpoint;         //!< Sends the messages.
-    uint32_t m_fragmentSize = 0;         //!< Bytes of the largest one.
-    Address m_group;                     //!< Their destination.
-    std::vector<Ptr<Packet>> m_messages; //!< The page.
-    Time m_wait;                         //!< Until it is sent again.
-    EventId m_event;                     //!< Sends it.
+    MessageEndpoint& m_endpoint;     //!< Sends the messages.
+    uint32_t m_fragmentSize = 0;     //!< Bytes of the largest one.
+    Address m_group;                 //!< Their destination.
+    std::vector<Message> m_messages; //!< The page.
+    Time m_wait;                     //!< Until it is sent again.
+    EventId m_event;                 //!< Sends it.
 };
 
 } // namespace ns3::federated

@@ -310,12 +310,21 @@ CenterLink::HandlePage(const FederatedHeader& header, const uint8_t* payload)
     {
         return DROP_MALFORMED;
     }
-    HearCenter();
-    if (m_leaving || !body.Names(m_settings.device))
+    const Time until = NanoSeconds(body.untilNs);
+    if (until <= Simulator::Now())
     {
-        return std::nullopt; // it is about others
+        return DROP_OLD;
     }
-    return m_handlers.page(header.round, NanoSeconds(body.untilNs));
+    const bool isNamed = body.Names(m_settings.device);
+    if (isNamed)
+    {
+        HearCenter(); // a center that names only others may have forgotten this one
+    }
+    if (!m_leaving)
+    {
+        m_handlers.page(header, until, isNamed);
+    }
+    return std::nullopt;
 }
 
 std::optional<DropReason>

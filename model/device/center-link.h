@@ -80,8 +80,8 @@ class CenterLink
         std::function<void()> beforeGrant;
         /** A new grant was received and acknowledged. */
         std::function<void(const FederatedHeader&, const GrantBody&)> grant;
-        /** A page names the device. @return why it is dropped, if it is. */
-        std::function<std::optional<DropReason>(uint32_t round, const Time& until)> page;
+        /** A page of a round that is not over names the device, or does not. */
+        std::function<void(const FederatedHeader&, const Time& until, bool isNamed)> page;
         /** The device has joined. */
         std::function<void()> joined;
         /** The connection is closed, or the device has left. */
