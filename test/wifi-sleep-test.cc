@@ -611,7 +611,6 @@ TEST_F(SleepingCell, AThousandRoundsInWhichDevicesDieLeaveWalkAwayAndComeBackAsl
         const auto devices = m_federation->GetDevices();
         // 0 dies; 1 leaves and joins again; 2 walks away and comes back; 3 crashes.
         m_joules = std::make_unique<FederatedWifiEnergyHelper>(1);
-        m_joules->SetSourceAttribute("PeriodicEnergyUpdateInterval", StringValue("1s"));
         m_joules->SetTrainingAttribute("JoulesPerSample", DoubleValue(0));
         m_joules->Install(*m_federation, m_wifi->GetDevices().Get(0));
         devices[3]->SetAttribute("LeaveOnStop", BooleanValue(false));
