@@ -189,12 +189,13 @@ class Study:
         return list(jobs.values())
 
     def _check_overlap(self, axes):
-        """Refuse two names of a grid that set the same option: one would win silently."""
-        setters = {}
+        """Refuse a table that sets an option whose values are a column of their own: that column would
+        say what was not run."""
+        columns = {name for name, axis in axes if any(settings == {name: label} for label, settings in axis)}
         for name, axis in axes:
-            for option in {option for _, settings in axis for option in settings}:
-                if setters.setdefault(option, name) != name:
-                    self._fail(f"grid.{name}", f"sets the option {option}, as 'grid.{setters[option]}' does")
+            for option in {option for _, settings in axis for option in settings} - {name}:
+                if option in columns:
+                    self._fail(f"grid.{name}", f"sets the option {option}, as 'grid.{option}' does")
 
     def _add(self, jobs, names, choice):
         options = dict(self.options)
