@@ -36,8 +36,8 @@ PageSender::Start(uint32_t round,
                   uint32_t& sequence)
 {
     Stop();
-    const std::size_t room = PageBody::GetRoom(m_endpoint.GetRoom(m_fragmentSize, true) -
-                                               FederatedHeader::FIXED_SIZE);
+    const std::size_t room =
+        PageBody::GetRoom(m_endpoint.GetRoom(m_fragmentSize, true) - FederatedHeader::FIXED_SIZE);
     for (std::size_t next = 0; next < selected.size();)
     {
         PageBody body;
