@@ -99,6 +99,7 @@ lint:
 
 docs:
 	@tools/install-dependencies docs
+	@tools/get-mathjax
 	sphinx-build -q -W -b html doc $(BUILD)/doc
 
 clean:

@@ -12,6 +12,8 @@ release = re.search(r'FEDERATED_VERSION "(.*)"', _version.read_text()).group(1)
 root_doc = "index"
 highlight_language = "none"  # of blocks that name none: diagrams and output
 extensions = ["sphinx.ext.mathjax"]
+if Path(__file__).with_name("static").joinpath("mathjax.js").exists():
+    mathjax_path = "mathjax.js"  # of tools/get-mathjax; else the browser loads it from the network
 html_theme = "alabaster"
 html_theme_options = {
     "page_width": "1240px",

@@ -42,10 +42,17 @@ ExplainState(ParticipantState state, const RunFacts& facts)
     switch (state)
     {
     case PARTICIPANT_UNREACHABLE:
-        text << "their grants were not acknowledged: "
-             << (facts.obstacle.empty()
-                     ? "are they in range, and is there a route from the center to them?"
-                     : facts.obstacle + ".");
+        text << "their grants were not acknowledged: ";
+        if (facts.obstacle.empty())
+        {
+            text << "are they in range, and is there a route from the center to them, or is the "
+                    "Deadline of "
+                 << deadline.As(Time::S) << " too short?";
+        }
+        else
+        {
+            text << facts.obstacle << '.';
+        }
         break;
     case PARTICIPANT_NO_MODEL:
         text

@@ -1706,6 +1706,9 @@ int
 FederatedHelper::Finish(const FederatedResultLine& result) const
 {
     NS_ABORT_MSG_IF(!m_traces, "FederatedHelper: Finish comes before Install");
+    NS_ABORT_MSG_IF(!HasCenter() && FederatedRanks::GetSize() == 1,
+                    "FederatedHelper: Finish comes once, and before Simulator::Destroy, which it "
+                    "calls itself");
     FederatedResultLine line = result;
     PrintCells(std::cerr, line);
     FederatedPrivacyTotals totals;

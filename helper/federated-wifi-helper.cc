@@ -93,6 +93,13 @@ MakeNakagami(double m)
     return fading;
 }
 
+/** Abort if the cell is there: what this setter says would come too late. */
+void
+CheckOpen(const Ptr<Node>& accessPoint, const char* setter)
+{
+    NS_ABORT_MSG_IF(accessPoint, "FederatedWifiHelper: " << setter << " comes after Install");
+}
+
 /** @return whether a text is so many finite numbers with commas between. */
 bool
 ReadReals(const std::string& text, std::size_t count, std::vector<double>& numbers)
@@ -125,10 +132,10 @@ FederatedWifiHelper::~FederatedWifiHelper() = default;
 void
 FederatedWifiHelper::SetCell(uint32_t number)
 {
+    CheckOpen(m_accessPoint, "SetCell");
     NS_ABORT_MSG_IF(number >= FederatedStreams::WIFI_CELLS,
                     "FederatedWifiHelper: the number of the cell is "
                         << number << ", not below " << FederatedStreams::WIFI_CELLS);
-    NS_ABORT_MSG_IF(m_accessPoint, "FederatedWifiHelper: SetCell comes after Install");
     m_cell = number;
     m_network = Ipv4Address(Ipv4Address(FIRST_NETWORK).Get() + NEXT_NETWORK * number);
 }
@@ -136,15 +143,16 @@ FederatedWifiHelper::SetCell(uint32_t number)
 void
 FederatedWifiHelper::SetNetwork(Ipv4Address network)
 {
+    CheckOpen(m_accessPoint, "SetNetwork");
     NS_ABORT_MSG_IF(network.CombineMask(Ipv4Mask(CELL_MASK)) != network || network.IsMulticast(),
                     "FederatedWifiHelper: " << network << " is no network of 16 bits");
-    NS_ABORT_MSG_IF(m_accessPoint, "FederatedWifiHelper: SetNetwork comes after Install");
     m_network = network;
 }
 
 void
 FederatedWifiHelper::SetMode(const std::string& mode)
 {
+    CheckOpen(m_accessPoint, "SetMode");
     NS_ABORT_MSG_IF(mode != "adhoc" && mode != "infrastructure",
                     "FederatedWifiHelper: there is no mode '" << mode << "'");
     m_adhoc = mode == "adhoc";
@@ -153,12 +161,14 @@ FederatedWifiHelper::SetMode(const std::string& mode)
 void
 FederatedWifiHelper::SetCenterOnWire(bool isWired)
 {
+    CheckOpen(m_accessPoint, "SetCenterOnWire");
     m_wired = isWired;
 }
 
 void
 FederatedWifiHelper::SetWidth(uint16_t width)
 {
+    CheckOpen(m_accessPoint, "SetWidth");
     NS_ABORT_MSG_IF(width != 20 && width != 40 && width != 80 && width != 160,
                     "FederatedWifiHelper: 802.11ac has no channels of " << width << " MHz");
     m_width = width;
@@ -167,6 +177,7 @@ FederatedWifiHelper::SetWidth(uint16_t width)
 void
 FederatedWifiHelper::SetMcs(uint32_t mcs)
 {
+    CheckOpen(m_accessPoint, "SetMcs");
     NS_ABORT_MSG_IF(mcs > 8, "FederatedWifiHelper: MCS " << mcs << " is above 8");
     m_mcs = mcs;
 }
@@ -174,6 +185,7 @@ FederatedWifiHelper::SetMcs(uint32_t mcs)
 void
 FederatedWifiHelper::SetDownlinkMcs(uint32_t mcs)
 {
+    CheckOpen(m_accessPoint, "SetDownlinkMcs");
     NS_ABORT_MSG_IF(mcs > 8, "FederatedWifiHelper: MCS " << mcs << " is above 8");
     m_downlinkMcs = mcs;
 }
@@ -181,18 +193,26 @@ FederatedWifiHelper::SetDownlinkMcs(uint32_t mcs)
 void
 FederatedWifiHelper::SetExponent(double exponent)
 {
+    CheckOpen(m_accessPoint, "SetExponent");
+    NS_ABORT_MSG_IF(!(exponent >= 0),
+                    "FederatedWifiHelper: the exponent of the path loss is " << exponent
+                                                                             << ", below 0");
     m_exponent = exponent;
 }
 
 void
 FederatedWifiHelper::SetFading(double m)
 {
+    CheckOpen(m_accessPoint, "SetFading");
+    NS_ABORT_MSG_IF(!(m == 0 || m >= 0.5),
+                    "FederatedWifiHelper: Nakagami's m is " << m << ", neither 0 nor from 0.5 on");
     m_fading = MakeNakagami(m);
 }
 
 void
 FederatedWifiHelper::SetFading(const ObjectFactory& fading)
 {
+    CheckOpen(m_accessPoint, "SetFading");
     m_fading = fading;
 }
 
@@ -238,6 +258,7 @@ FederatedWifiHelper::ReadFading(const std::string& text, ObjectFactory& fading)
 void
 FederatedWifiHelper::SetShadowing(double sigma, double distance)
 {
+    CheckOpen(m_accessPoint, "SetShadowing");
     m_shadowing = ObjectFactory();
     if (sigma > 0)
     {
@@ -263,18 +284,21 @@ FederatedWifiHelper::ReadShadowing(const std::string& text, double& sigma, doubl
 void
 FederatedWifiHelper::SetTxPower(double dbm)
 {
+    CheckOpen(m_accessPoint, "SetTxPower");
     m_txPower = dbm;
 }
 
 void
 FederatedWifiHelper::SetCenterTxPower(double dbm)
 {
+    CheckOpen(m_accessPoint, "SetCenterTxPower");
     m_centerTxPower = dbm;
 }
 
 void
 FederatedWifiHelper::SetRateManager(const std::string& manager)
 {
+    CheckOpen(m_accessPoint, "SetRateManager");
     TypeId type;
     NS_ABORT_MSG_IF(!TypeId::LookupByNameFailSafe(manager, &type) ||
                         !type.IsChildOf(WifiRemoteStationManager::GetTypeId()),
@@ -285,6 +309,7 @@ FederatedWifiHelper::SetRateManager(const std::string& manager)
 void
 FederatedWifiHelper::SetPreambleDetection(double minimumRssi, double threshold)
 {
+    CheckOpen(m_accessPoint, "SetPreambleDetection");
     m_detection = true;
     m_minimumRssi = minimumRssi;
     m_threshold = threshold;
@@ -299,18 +324,21 @@ FederatedWifiHelper::DisablePreambleDetection()
 void
 FederatedWifiHelper::SetAddBaTimeout(const Time& timeout)
 {
+    CheckOpen(m_accessPoint, "SetAddBaTimeout");
     m_addBaTimeout = timeout;
 }
 
 void
 FederatedWifiHelper::SetBlockAckLimit(uint32_t requests)
 {
+    CheckOpen(m_accessPoint, "SetBlockAckLimit");
     m_blockAckLimit = requests;
 }
 
 void
 FederatedWifiHelper::SetQueue(uint32_t packets, const Time& delay)
 {
+    CheckOpen(m_accessPoint, "SetQueue");
     m_queuePackets = packets;
     m_queueDelay = delay;
 }
@@ -318,10 +346,10 @@ FederatedWifiHelper::SetQueue(uint32_t packets, const Time& delay)
 void
 FederatedWifiHelper::SetSleep(const std::string& mode)
 {
+    CheckOpen(m_accessPoint, "SetSleep");
     NS_ABORT_MSG_IF(mode != "none" && mode != "wake" && mode != "page",
                     "FederatedWifiHelper: there is no sleep '" << mode
                                                                << "', only none, wake and page");
-    NS_ABORT_MSG_IF(m_accessPoint, "FederatedWifiHelper: SetSleep comes after Install");
     m_sleeps = mode != "none";
     m_pages = mode == "page";
 }
@@ -329,6 +357,7 @@ FederatedWifiHelper::SetSleep(const std::string& mode)
 void
 FederatedWifiHelper::SetStaticArp(bool isStatic)
 {
+    CheckOpen(m_accessPoint, "SetStaticArp");
     m_staticArp = isStatic;
 }
 

@@ -159,6 +159,7 @@ TEST(FederatedDiagnosis, ExplainsRoundsThatWereSkipped)
         {PARTICIPANT_EMPTY, "are there devices in their cells", true},
         {PARTICIPANT_LEFT, "they left", true},
         {PARTICIPANT_UNREACHABLE, "are they in range, and is there a route from the center", false},
+        {PARTICIPANT_UNREACHABLE, "or is the Deadline of +4s too short", false},
         {PARTICIPANT_NO_MODEL, "is DownlinkRate above what the link carries", false},
         {PARTICIPANT_LOST, "no fragment was received", false},
     };

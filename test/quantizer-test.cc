@@ -16,6 +16,7 @@
 #include <boost/math/distributions/chi_squared.hpp>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -323,6 +324,59 @@ TEST(Quantizers, SayThatAFairCoinHasNoUnbiasedDecoder)
                   name + ": Epsilon is so small that the coin is fair, which no decoder makes "
                          "unbiased; choose a larger one, or Decoder=bayes.");
     }
+}
+
+/** A quantizer of a user that forgets the last value, or chooses a level that does not exist. */
+class ForgetfulQuantizer : public LevelQuantizer
+{
+  public:
+    std::size_t m_forgotten = 0; //!< How many of the last levels are not set.
+    uint16_t m_level = 0;        //!< What the others are set to.
+
+  private:
+    void DoChooseLevels(const float* /* values */,
+                        std::size_t count,
+                        const LevelGrid& /* grid */,
+                        FederatedRandom& /* random */,
+                        uint16_t* levels) const override
+    {
+        std::fill_n(levels, count - m_forgotten, m_level);
+    }
+
+    double DoGetDistortion(const float* /* values */,
+                           std::size_t /* count */,
+                           const LevelGrid& /* grid */) const override
+    {
+        return 0;
+    }
+
+    double DoGetCellDistortion(const LevelGrid& /* grid */) const override
+    {
+        return 0;
+    }
+
+    PrivacyClaim DoGetPrivacyClaim(const PrivacyContext& /* context */) const override
+    {
+        return PrivacyClaim::None("");
+    }
+};
+
+TEST(Quantizers, LevelsThatAScriptForgetsOrThatDoNotExistGetASentence)
+{
+    FederatedRandom random(1);
+    const std::vector<float> values(1500, 0.5F);
+    const std::vector<IntervalRange> whole{{0, 1500, -1, 1}};
+    std::vector<uint8_t> payload(values.size());
+    ForgetfulQuantizer quantizer;
+    quantizer.m_level = 3;
+    const auto encode = [&]()
+    { return quantizer.Encode(values.data(), whole, 2, random, payload.data()); };
+    EXPECT_TRUE(encode());
+    quantizer.m_level = 4;
+    EXPECT_DEATH(encode(), "DoChooseLevels must set each of the levels, to 0 to 3");
+    quantizer.m_level = 3;
+    quantizer.m_forgotten = 1;
+    EXPECT_DEATH(encode(), "DoChooseLevels must set each of the levels, to 0 to 3");
 }
 
 TEST(Quantizers, RefuseInfinityAndNaN)

@@ -461,6 +461,21 @@ TEST_F(ScriptMistakes, TheEndBeforeTheRun)
         << messages;
 }
 
+TEST_F(ScriptMistakes, TheEndTwiceOrAfterTheSimulationWasDestroyed)
+{
+    const std::string sentence = "Finish comes once, and before Simulator::Destroy";
+    InstallInternet(true, false, m_nodes);
+    Run();
+    const auto finish = [&]() { return m_helper->Finish(); };
+    EXPECT_DEATH((Simulator::Destroy(), finish()), sentence);
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(finish(), 0);
+    testing::internal::GetCapturedStdout();
+    testing::internal::GetCapturedStderr();
+    EXPECT_DEATH(finish(), sentence);
+}
+
 TEST_F(ScriptMistakes, APortThatIsInUse)
 {
     InstallInternet(true, false, m_nodes);

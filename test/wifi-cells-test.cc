@@ -560,6 +560,11 @@ TEST_F(WifiCells, MistakesOfAScriptGetASentence)
     cell.Install();
     EXPECT_DEATH(cell.m_wifi.SetCell(1), "SetCell comes after Install");
     EXPECT_DEATH(cell.m_wifi.SetNetwork("10.7.0.0"), "SetNetwork comes after Install");
+    EXPECT_DEATH(cell.m_wifi.SetMode("adhoc"), "SetMode comes after Install");
+    EXPECT_DEATH(cell.m_wifi.SetFading(1), "SetFading comes after Install");
+    EXPECT_DEATH(cell.m_wifi.SetTxPower(10), "SetTxPower comes after Install");
+    EXPECT_DEATH(wifi.SetExponent(-1), "the exponent of the path loss is -1, below 0");
+    EXPECT_DEATH(wifi.SetFading(-1), "Nakagami's m is -1, neither 0 nor from 0.5 on");
     // A stack that cannot have the routes of a cell.
     Cell& other = Add(1);
     InternetStackHelper stack;

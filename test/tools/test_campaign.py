@@ -273,6 +273,22 @@ def test_several_grids_are_united_without_doubles(place):
         ("[grid]\nradius = [1, 1]", "grid.radius"),
         ("[grid]\nradius = [[1]]", "grid.radius"),
         ("[grid]\nradius = [{bits = 3}]", "grid.radius"),
+        ("options.radius = nan", "options.radius"),
+        ("options.radius = 2020-01-01", "options.radius"),
+        ('options.radius = "a\\nb"', "options.radius"),
+        ('options."--radius" = 3', "options.--radius"),
+        ('options."a b" = 3', "options.a b"),
+        ('options."" = 3', "options."),
+        ("grid = []", "grid"),
+        ("grid = [3]", "grid"),
+        ("[grid]\nradius = [nan]", "grid.radius"),
+        ("[grid]\nRngRun = [{label = 'a', radius = 1}]", "grid.RngRun"),
+        ("[grid]\nradius = [1]\nsize = [{label = 'a', radius = 2}]", "grid.size"),
+        ("runs = 600_000\n[[grid]]\nradius = [1]\n[[grid]]\nradius = [2]", "grid"),
+        ("program = 3", "program"),
+        ("collect = 'rounds'", "collect"),
+        ("collect = ['../rounds']", "collect"),
+        ("collect = ['runs']", "collect"),
         ("collect = [3]", "collect"),
         ("output = 1", "output"),
         ("quick = 1", "quick"),
@@ -282,10 +298,14 @@ def test_several_grids_are_united_without_doubles(place):
     ],
 )
 def test_a_mistake_in_a_study_is_one_sentence_with_file_and_key(place, text, key):
-    answer = call("campaign", write_study(place, text), "--output=out")
+    study = write_study(place, text)
+    if text.startswith("program"):
+        study.write_text(text)
+    answer = call("campaign", study, "--output=out")
     assert answer.returncode == 1 and answer.stdout == ""
     assert len(answer.stderr.splitlines()) == 1
     assert f"study.toml: the key '{key}' " in answer.stderr
+    assert "NoneType" not in answer.stderr and " a int" not in answer.stderr
     assert not (place / "out").exists()
 
 
@@ -301,6 +321,8 @@ def test_a_mistake_in_a_study_is_one_sentence_with_file_and_key(place, text, key
         (["study.toml", "--output=/dev/null/x"], "Cannot write into"),
         (["study.toml", "--output=out", "--sshloginfile=none"], "There is no file none"),
         (["collect", "none"], "is not a campaign"),
+        (["study.toml", "--output="], "The name of the folder of the campaign is empty"),
+        (["study.toml", "--output=out", "--engine=slurm", "--sbatch='"], "--sbatch cannot be read"),
     ],
 )
 def test_a_wrong_command_line_is_one_sentence(place, words, part):
@@ -317,6 +339,56 @@ def test_a_missing_program_is_one_sentence(place):
     answer = call("campaign", write_study(place, ""), "--output=out")
     assert answer.returncode == 1
     assert "does not exist" in answer.stderr and len(answer.stderr.splitlines()) == 1
+
+
+PLAN = ('{"title": "", "folder": "/", "fingerprint": "", "output": true, "collect": [], "jobs": {%s}}')
+
+
+@pytest.mark.parametrize(
+    "name, content, part",
+    [
+        ("campaign.json", b"{}", "campaign.json is broken"),
+        ("campaign.json", b"[1]", "campaign.json is broken"),
+        ("campaign.json", b"\xff{", "campaign.json is broken"),
+        ("campaign.json", b"[" * 100_000, "campaign.json is broken"),
+        ("campaign.json", (PLAN % '"0": 3').encode(), "campaign.json is broken: it has jobs"),
+        ("runs/KEY/run.json", b"{", "run.json is broken"),
+        ("runs/KEY/run.json", b'{"result": 3}', "run.json is broken"),
+        ("runs/KEY/run-rounds.csv", b"round\n\xff\n", "run-rounds.csv is not a table"),
+        ("runs/KEY/run-rounds.csv", b'a\n"' + b"x" * 200_000, "run-rounds.csv is not a table"),
+        ("runs/KEY/run-rounds.csv", None, "run-rounds.csv: Is a directory"),
+        ("runs.csv", None, "Cannot write"),
+    ],
+    ids=range(11),
+)
+def test_a_broken_campaign_is_one_sentence_with_the_file(place, name, content, part):
+    assert call("campaign", write_study(place, ""), "--output=out").returncode == 0
+    (run,) = complete(place)
+    path = place / "out" / name.replace("KEY", run.name)
+    path.unlink(missing_ok=True)
+    path.mkdir() if content is None else path.write_bytes(content)
+    answer = call("campaign", "collect", "out")
+    assert answer.returncode == 1 and answer.stdout == ""
+    assert len(answer.stderr.splitlines()) == 1 and part in answer.stderr
+    assert not [path for path in (place / "out").iterdir() if path.suffix.strip(".").isdigit()]
+
+
+def test_an_option_or_a_result_called_seconds_stays(place):
+    text = '#!/bin/sh\necho "result host=mine"\n'
+    (place / "program").write_text(text)
+    study = write_study(place, "output = false\n[grid]\nseconds = [70, 80]\n")
+    assert call("campaign", study, "--output=out").returncode == 0
+    assert call("campaign", "collect", "out").returncode == 0
+    rows = read("out/runs.csv")
+    assert [row["seconds"] for row in rows] == ["70", "80"]
+    assert [row["host"] for row in rows] == ["mine", "mine"]
+
+
+def test_who_reads_only_the_beginning_of_a_list_sees_no_error(place):
+    study = write_study(place, "runs = 20_000\n")
+    command = f"{TOOLS}/campaign {study} --engine=list --output=out | head -n 1"
+    answer = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert len(answer.stdout.splitlines()) == 1 and answer.stderr == ""
 
 
 def test_intervals_are_those_of_student():
@@ -371,4 +443,22 @@ def test_the_summary_of_a_campaign_is_a_table_in_three_formats(place):
     assert answer.stdout.splitlines()[::2] == [rule, rule, "b         +20.00 +- 0.00 *"]
     assert call("campaign", "summary", "out", "--by=none").returncode == 1
     assert call("campaign", "summary", "out", "--by=radius", "--against=algorithm=a").returncode == 0
-    assert call("campaign", "summary", "out", "--against=algorithm=c").returncode == 1
+    assert call("campaign", "summary", "out", "--by=radius,radius").returncode == 0
+    for words, part in (
+        (["--against=algorithm=c"], "has no value c"),
+        (["--against==c"], "--against is COLUMN=VALUE"),
+        (["--of=host"], "has a column host that is not of numbers"),
+        (["--of="], "has no column ."),
+        (["--digits=-1"], "--digits must be"),
+        (["--by=radius", "--across=radius"], "not in both"),
+    ):
+        answer = call("campaign", "summary", "out", *words)
+        assert answer.returncode == 1 and answer.stdout == ""
+        assert len(answer.stderr.splitlines()) == 1 and part in answer.stderr
+
+
+def test_a_summary_of_no_run_is_one_sentence(place):
+    assert call("campaign", write_study(place, ""), "--output=out").returncode == 0
+    shutil.rmtree(place / "out" / "runs")
+    answer = call("campaign", "summary", "out")
+    assert answer.returncode == 1 and answer.stderr == f"campaign: {place}/out/runs.csv is empty.\n"

@@ -142,6 +142,16 @@ def test_differences_are_paired_by_options_and_seed(campaign):
         (["bad"], "bad-rounds.csv has no column train_loss"),
         (["empty"], "has no round with a test accuracy"),
         (["binary"], "binary-rounds.csv is not a table"),
+        (["row"], "row-rounds.csv is not a table"),
+        (["nothing-inside"], "nothing-inside-rounds.csv is empty"),
+        (["text"], "text-rounds.csv has a column test_accuracy that is not of numbers"),
+        (["no round"], "no round-rounds.csv has a row without a round"),
+        (["bad links"], "bad links-links.csv has a column snr_db that is not of numbers"),
+        (["folder"], "Cannot read folder-rounds.csv: Is a directory"),
+        (["run 0", "--x=radius"], "--x is an option for campaigns"),
+        (["run 0", "--mark=a=3"], "--mark is an option for campaigns"),
+        (["run 0", "--title=" + "x" * 3000], "Cannot draw plot.png"),
+        (["run 0", "--title=$x^$"], "Cannot draw plot.png"),
         (["--campaign=out", "run 0"], "Name runs"),
         (["--campaign=out"], "is not a campaign"),
         (["--campaign=out", "--kind=heat"], "--kind=heat needs one column"),
@@ -151,8 +161,16 @@ def test_a_mistake_is_one_sentence(words, part):
     Path("bad-rounds.csv").write_text("round,time_s\n1,2\n")
     Path("empty-rounds.csv").write_text(ROUNDS.splitlines()[0] + "\n")
     Path("binary-rounds.csv").write_bytes(bytes(range(256)))
+    Path("row-rounds.csv").write_text(ROUNDS.splitlines()[0] + "\n1,1,2,0.1,0,7,8\n2,1,2,0.1,0\n")
+    Path("nothing-inside-rounds.csv").touch()
+    Path("text-rounds.csv").write_text(ROUNDS.format(accuracy="high"))
+    Path("no round-rounds.csv").write_text(ROUNDS.format(accuracy=0.8) + ",1,2,0.1,0\n")
+    Path("bad links-rounds.csv").write_text(ROUNDS.format(accuracy=0.8))
+    Path("bad links-links.csv").write_text(LINKS.replace(",20,,", ",high,,"))
+    Path("folder-rounds.csv").mkdir()
     answer = call(*words)
-    assert answer.returncode == 1 and answer.stdout == ""
+    assert answer.returncode == 1
+    assert answer.stdout == "" or "Cannot draw" in part  # the table of the runs is printed before
     assert len(answer.stderr.splitlines()) == 1 and answer.stderr.startswith("plot: ")
     assert part in answer.stderr
     assert not Path("plot.png").exists()
@@ -167,12 +185,21 @@ def test_a_mistake_is_one_sentence(words, part):
         (["--y=score", "--where=bonus=7"], "no run has this value"),
         (["--y=score", "--against=bonus=7"], "no run has this value"),
         (["--y=score", "--mark=stated"], "does not end with a number"),
+        (["--y=score", "--mark=stated=nan"], "does not end with a number"),
+        (["--y=host", "--table=runs", "--x=radius"], "has a column host that is not of numbers"),
+        (["--y=score", "--x=radius", "--by=radius", "--kind=heat"], "and another one in --x"),
     ],
 )
 def test_a_mistake_about_a_campaign_is_one_sentence(campaign, words, part):
     answer = call(campaign, *words)
     assert answer.returncode == 1
     assert len(answer.stderr.splitlines()) == 1 and part in answer.stderr
+
+
+def test_links_without_rows_are_links_of_which_nothing_is_known():
+    Path("run 0-links.csv").write_text(LINKS.splitlines()[0] + "\n")
+    answer = call("--output=p.png", "run 0")
+    assert answer.returncode == 0 and answer.stderr == ""
 
 
 def test_a_legend_never_covers_a_panel(campaign):

@@ -171,7 +171,7 @@ def test_runs_of_equal_names_are_told_apart():
 
 
 @pytest.mark.parametrize("name, content, sentence", [
-    ("rounds.csv", "", "is not a table: No columns"),
+    ("rounds.csv", "", "is empty"),
     ("rounds.csv", "a,b\n1,2\n", "has no column round"),
     ("rounds.csv", "round,time_s\n1,2\n2,3,4,5\n", "is not a table"),
     ("rounds.csv", "round,time_s\n1,soon\n", "has a column time_s that is not of numbers"),

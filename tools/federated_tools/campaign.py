@@ -14,6 +14,7 @@ a job that outlives its driver can only do work that was wanted anyway. A job wh
 built anew since the plan was made refuses to work: its result would stand under a wrong key.
 """
 
+import contextlib
 import csv
 import hashlib
 import json
@@ -29,7 +30,7 @@ import sys
 import time
 from pathlib import Path
 
-from . import Mistake
+from . import Mistake, replace_file
 
 PREFIX = "run"  # of the files that a program writes
 ENGINE_LOG = "engine.log"  # what GNU parallel says
@@ -38,6 +39,10 @@ SHOWN_FAILURES = 3
 REPORT_S = 10  # seconds between two lines of progress in a file
 SQUEUE_TRIES = 60  # until a controller of Slurm that does not answer is given up
 RESULT = re.compile(r"result(?: \S+=\S*)*")
+# What the files of a campaign have, of what this tool reads.
+PLAN = {"title": str, "folder": str, "fingerprint": str, "output": bool, "collect": list, "jobs": dict}
+JOB = {"command": list, "values": dict}
+RECORD = {"command": list, "exit_code": int, "host": str, "seconds": (int, float), "result": dict}
 
 
 def fingerprint(program):
@@ -62,23 +67,30 @@ def find_program(name):
     return os.path.abspath(path)
 
 
-def read_json(path):
+def _has(content, members):
+    """Whether a part of a file has the members that this tool writes."""
+    return isinstance(content, dict) and all(
+        isinstance(content.get(name), kind) for name, kind in members.items())
+
+
+def read_json(path, members):
     """The content of a file that this tool wrote."""
     try:
         with open(path, encoding="utf-8") as file:
-            return json.load(file)
+            content = json.load(file)
     except OSError as error:
         raise Mistake(f"Cannot read {path}: {error.strerror}.") from None
-    except ValueError:
-        raise Mistake(f"{path} is not a file of a campaign.") from None
+    except (ValueError, RecursionError):
+        content = None
+    if not _has(content, members):
+        raise Mistake(f"{path} is broken: no campaign wrote it, or it was changed.")
+    return content
 
 
 def write_text(path, text):
     """Write a file, complete or not at all."""
-    scratch = f"{path}.{os.getpid()}"
-    with open(scratch, "w", encoding="utf-8") as file:
+    with replace_file(path) as file:
         file.write(text)
-    os.replace(scratch, path)
 
 
 def write_json(path, content):
@@ -90,6 +102,8 @@ class Campaign:
     """A folder with the runs of a study."""
 
     def __init__(self, folder):
+        if not str(folder):
+            raise Mistake("The name of the folder of the campaign is empty.")
         self.folder = Path(folder).absolute()
         self.runs = self.folder / "runs"
         self.plan_path = self.folder / "campaign.json"
@@ -101,7 +115,10 @@ class Campaign:
         if self._plan is None:
             if not self.plan_path.exists():
                 raise Mistake(f"{self.folder} is not a campaign: it has no campaign.json.")
-            self._plan = read_json(self.plan_path)
+            plan = read_json(self.plan_path, PLAN)
+            if not all(_has(job, JOB) and "RngRun" in job["values"] for job in plan["jobs"].values()):
+                raise Mistake(f"{self.plan_path} is broken: it has jobs without a command or values.")
+            self._plan = plan
         return self._plan
 
     def make_plan(self, study):
@@ -171,7 +188,7 @@ class Campaign:
 
     def run_record(self, key):
         """What is known of a complete run."""
-        return read_json(self.runs / key / "run.json")
+        return read_json(self.runs / key / "run.json", RECORD)
 
     def other_runs(self):
         """How many complete runs are not in the plan: of its commands by other builds of the program, and
@@ -180,7 +197,7 @@ class Campaign:
         builds, others = 0, 0
         for path in self.runs.iterdir():
             if re.fullmatch(r"[0-9a-f]{12}", path.name) and path.name not in self.plan["jobs"]:
-                words = read_json(path / "run.json")["command"]
+                words = read_json(path / "run.json", RECORD)["command"]
                 words = words[:-1] if words[-1].startswith("--output=") else words
                 builds += tuple(words) in commands
                 others += tuple(words) not in commands
@@ -267,8 +284,9 @@ def start_parallel(campaign, keys, jobs, sshloginfile):
         engine = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, start_new_session=True
         )
-    engine.stdin.write("".join(f"{key}\n" for key in keys).encode())
-    engine.stdin.close()
+    with contextlib.suppress(BrokenPipeError):  # it ended early, and its log says why
+        engine.stdin.write("".join(f"{key}\n" for key in keys).encode())
+        engine.stdin.close()
     return engine
 
 
@@ -432,7 +450,7 @@ def report_failures(campaign):
     failed = [key for key in campaign.plan["jobs"] if campaign.has_failed(key)]
     for key in failed[:SHOWN_FAILURES]:
         folder = campaign.runs / f"{key}.failed"
-        record = read_json(folder / "run.json")
+        record = read_json(folder / "run.json", RECORD)
         lines = (folder / "log").read_text(encoding="utf-8", errors="replace").splitlines()
         reason = lines[-1] if lines else "it printed no result line"
         print(f"run {key} failed with exit code {record['exit_code']}: {reason}", file=sys.stderr)
@@ -448,18 +466,19 @@ def report_failures(campaign):
 
 
 def _read_table(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        reader = csv.reader(file)
-        return next(reader, []), list(reader)
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            return next(reader, []), list(reader)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise Mistake(f"{path} is not a table: {error}.") from None
 
 
 def _write_table(path, columns, rows):
-    scratch = f"{path}.{os.getpid()}"
-    with open(scratch, "w", newline="", encoding="utf-8") as file:
+    with replace_file(path, newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows([row.get(column, "") for column in columns] for row in rows)
-    os.replace(scratch, path)
 
 
 def _same(option, result):
@@ -485,10 +504,11 @@ def collect(campaign):
     rows = []
     for key in complete:
         row = dict(jobs[key]["values"])
+        own = {"host": records[key]["host"], "seconds": records[key]["seconds"], "run": key}
         for name, value in records[key]["result"].items():
             row[f"result_{name}" if name in clashes else name] = value
-        row |= {"host": records[key]["host"], "seconds": records[key]["seconds"], "run": key}
-        rows.append(row)
+        # What the study or the program calls so stays: it is what is studied.
+        rows.append(row | {name: value for name, value in own.items() if name not in row})
     columns = list(dict.fromkeys(name for row in rows for name in row))
     paths = [(campaign.folder / "runs.csv", len(rows))]
     _write_table(paths[0][0], columns, rows)
@@ -512,6 +532,6 @@ def _collect_table(campaign, keys, table, path):
         values = campaign.plan["jobs"][key]["values"]
         values = {f"option_{n}" if n in header else n: value for n, value in values.items()}
         columns |= dict.fromkeys([*values, *header, "run"])
-        rows += [{**values, **dict(zip(header, line)), "run": key} for line in lines]
+        rows += [{"run": key, **values, **dict(zip(header, line))} for line in lines]
     _write_table(path, list(columns), rows)
     return len(rows)

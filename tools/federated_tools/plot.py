@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Pictures of runs and campaigns, with means and 95 % bands over seeds."""
 
+import math
 import os
 from dataclasses import dataclass, field
 
@@ -15,7 +16,7 @@ from matplotlib.ticker import MaxNLocator  # noqa: E402
 
 from . import Mistake  # noqa: E402
 from .statistics import as_text, groups, mean_interval  # noqa: E402
-from .tables import PERCENT  # noqa: E402
+from .tables import PERCENT, read_table  # noqa: E402
 
 # The colors of Okabe and Ito, which color-blind people can tell apart, the light yellow last.
 COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#f0e442"]
@@ -58,20 +59,6 @@ def check_output(path):
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
         raise Mistake(f"--output={path} is in a folder that does not exist or cannot be written.")
-
-
-def read_table(path, columns):
-    """A table that has certain columns."""
-    try:
-        table = pandas.read_csv(path, na_values=["inf", "-inf"])
-    except FileNotFoundError:
-        raise Mistake(f"There is no {path}.") from None
-    except (OSError, ValueError) as error:
-        raise Mistake(f"{path} is not a table: {str(error).strip()}.") from None
-    for column in columns:
-        if column not in table:
-            raise Mistake(f"{path} has no column {column}.")
-    return table
 
 
 def scaled(table, column):
@@ -122,6 +109,8 @@ def save(figure, paths):
             os.replace(scratch, path)
         except OSError as error:
             raise Mistake(f"Cannot write {path}: {error.strerror}.") from None
+        except (ValueError, RuntimeError) as error:  # a title of a page, or one that is not mathematics
+            raise Mistake(f"Cannot draw {path}: {str(error).strip().rstrip('.')}.") from None
         finally:
             if os.path.exists(scratch):
                 os.remove(scratch)
@@ -139,16 +128,16 @@ class Runs:
         rounds = []
         links = []
         for number, prefix in enumerate(prefixes):
-            table = read_table(
-                f"{prefix}-rounds.csv",
-                ["round", "time_s", "train_loss", "test_accuracy", "lost_fraction"],
-            )
+            needed = ["round", "time_s", "train_loss", "test_accuracy", "lost_fraction"]
+            table = read_table(f"{prefix}-rounds.csv", [], needed)
+            if table["round"].isna().any():
+                raise Mistake(f"{prefix}-rounds.csv has a row without a round.")
             if table["test_accuracy"].isna().all():
                 raise Mistake(f"{prefix}-rounds.csv has no round with a test accuracy.")
             rounds.append(table.assign(run=number))
             if os.path.exists(f"{prefix}-links.csv"):
-                needed = ["device", "bits", "snr_db", "sent_fragments", "received_fragments"]
-                table = read_table(f"{prefix}-links.csv", [*needed, "weight", "distance_m"])
+                needed = ["device", "bits", "snr_db", "sent_fragments", "received_fragments", "weight"]
+                table = read_table(f"{prefix}-links.csv", [], [*needed, "distance_m"])
                 links.append(table.assign(run=number))
         self.rounds = pandas.concat(rounds)
         self.devices = self._summarize(pandas.concat(links)) if links else pandas.DataFrame()
@@ -174,7 +163,7 @@ class Runs:
                     "weight": group["weight"].mean(),
                 }
             )
-        table = pandas.DataFrame(rows)
+        table = pandas.DataFrame(rows, columns=["device", "bits", "distance_m", "snr_db", "lost", "weight"])
         return table[table["distance_m"].notna()]
 
     def _lost_fraction(self, links):
@@ -503,13 +492,18 @@ def read_mark(text):
     """The mark LABEL=NUMBER."""
     label, _, value = text.rpartition("=")
     try:
-        return Mark(label, float(value))
+        if math.isfinite(float(value)):
+            return Mark(label, float(value))
+        raise ValueError
     except ValueError:
         raise Mistake(f"--mark={text} does not end with a number, as in LABEL=70.") from None
 
 
 def _draw_heat(axes, table, x, row, y):
     grid = table.assign(value=scaled(table, y)).pivot_table(index=row, columns=x, values="value")
+    if grid.empty:
+        axes.text(0.5, 0.5, "unknown", ha="center", color="#777777", transform=axes.transAxes)
+        return
     picture = axes.pcolormesh(grid.to_numpy(), cmap="cividis", edgecolors="white", linewidth=0.5)
     axes.figure.colorbar(picture, ax=axes, label=NAMES.get(y, y))
     axes.set_xticks(numpy.arange(grid.shape[1]) + 0.5, [as_text(item) for item in grid.columns])

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pandas
 
-from . import Mistake
+from . import Mistake, replace_file
+from .tables import read_csv
 
 TEMPLATE = Path(__file__).with_name("report.html")
 SCHEMA = 1  # of PREFIX-run.json
@@ -46,10 +47,7 @@ def _sentence(path, text):
 
 def _read_table(path, needed, optional):
     """A table as texts, and its columns of numbers: those that must be there, and those that may be."""
-    try:
-        table = pandas.read_csv(path, dtype=str, index_col=False, keep_default_na=False)
-    except (OSError, ValueError) as error:
-        raise _sentence(path, f"is not a table: {error}") from None
+    table = read_csv(path, dtype=str, keep_default_na=False)
     for name in needed:
         if name not in table:
             raise _sentence(path, f"has no column {name}")
@@ -94,7 +92,7 @@ def read_description(path):
         raise _sentence(path, f"is not JSON: {error}") from None
     if not isinstance(run, dict) or run.get("schema") != SCHEMA:
         found = run.get("schema") if isinstance(run, dict) else None
-        raise _sentence(path, f"does not describe a run: its schema is {found}, not {SCHEMA}")
+        raise _sentence(path, f"does not describe a run: its schema is {json.dumps(found)}, not {SCHEMA}")
     for name, kind in MEMBERS.items():
         if not isinstance(run.get(name), (kind, type(None))):
             raise _sentence(path, f"does not describe a run: {name} is wrong")
@@ -202,13 +200,5 @@ def render(prefixes):
 
 def save(page, path):
     """Write a page, complete or not at all."""
-    scratch = f"{path}.{os.getpid()}"
-    try:
-        with open(scratch, "x", encoding="utf-8") as stream:
-            stream.write(page)
-        os.replace(scratch, path)
-    except OSError as error:
-        raise Mistake(f"Cannot write {path}: {error.strerror}.") from None
-    finally:
-        if os.path.exists(scratch):
-            os.remove(scratch)
+    with replace_file(path) as stream:
+        stream.write(page)

@@ -23,6 +23,8 @@ of the column. `[[grid]]`, several times, makes the union of several grids.
 """
 
 import itertools
+import math
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +34,7 @@ from . import Mistake
 KEYS = {"program", "runs", "seeds", "options", "grid", "collect", "output", "title", "quick"}
 QUICK_KEYS = {"runs", "seeds", "options", "grid"}
 MAX_RUNS = 1_000_000
+KINDS = {str: "text", int: "a whole number", bool: "true or false", list: "a list", dict: "a table"}
 
 
 @dataclass(frozen=True)
@@ -72,8 +75,10 @@ class Study:
         self.title = self._get("title", str, self.path.stem)
         self.has_output = self._get("output", bool, True)
         self.collect = self._get("collect", list, ["rounds"] if self.has_output else [])
-        if not all(isinstance(name, str) and name for name in self.collect):
+        if not all(isinstance(name, str) and re.fullmatch(r"[\w-]+", name) for name in self.collect):
             self._fail("collect", 'must be a list of names of tables, as ["rounds", "links"]')
+        if "runs" in self.collect:
+            self._fail("collect", "must not have 'runs', the table that the campaign itself writes")
         self.seeds = self._read_seeds()
         self.options = self._read_options()
         self.jobs = self._expand()
@@ -84,7 +89,7 @@ class Study:
     def _get(self, key, kind, default):
         value = self._data.get(key, default)
         if key in self._data and type(value) is not kind:
-            self._fail(key, f"must be a {kind.__name__}, not {value!r}")
+            self._fail(key, f"must be {KINDS[kind]}, not {value!r}")
         return value
 
     def _read_quick(self, quick):
@@ -129,8 +134,12 @@ class Study:
     def _check_option(self, place, name, value):
         if name in ("RngRun", "output"):
             self._fail(f"{place}.{name}", "is set by the campaign itself")
-        if type(value) not in (str, int, float, bool):
+        if not re.fullmatch(r"[^\s=-][^\s=]*", name):
+            self._fail(f"{place}.{name}", "must be the name of an option without dashes, spaces and '='")
+        if type(value) not in (str, int, float, bool) or value != value:
             self._fail(f"{place}.{name}", f"must have text, numbers or booleans, not {value!r}")
+        if isinstance(value, str) and re.search(r"[\x00-\x1f]", value):
+            self._fail(f"{place}.{name}", f"must have text of one line, not {value!r}")
 
     def _read_options(self):
         options = self._get("options", dict, {})
@@ -155,6 +164,8 @@ class Study:
             else:
                 self._check_option("grid", name, entry)
                 axis.append((entry, {name: entry}))
+        if name in ("RngRun", "output"):
+            self._fail(f"grid.{name}", "is set by the campaign itself")
         labels = [_text(label) for label, _ in axis]
         if len(set(labels)) < len(labels):
             self._fail(f"grid.{name}", "has a value twice")
@@ -163,19 +174,28 @@ class Study:
     def _expand(self):
         grids = self._data.get("grid", {})
         grids = grids if isinstance(grids, list) else [grids]
-        if not all(isinstance(grid, dict) for grid in grids):
+        if not grids or not all(isinstance(grid, dict) for grid in grids):
             self._fail("grid", "must be a table of lists")
         jobs = {}
+        count = 0
         for grid in grids:
             axes = [(name, self._read_axis(name, entries)) for name, entries in grid.items()]
-            count = len(self.seeds)
-            for _, axis in axes:
-                count *= len(axis)
+            self._check_overlap(axes)
+            count += math.prod((len(axis) for _, axis in axes), start=len(self.seeds))
             if count > MAX_RUNS:
                 self._fail("grid", f"has {count} runs, more than {MAX_RUNS}")
             for choice in itertools.product(*(axis for _, axis in axes)):
                 self._add(jobs, [name for name, _ in axes], choice)
         return list(jobs.values())
+
+    def _check_overlap(self, axes):
+        """Refuse a table that sets an option whose values are a column of their own: that column would
+        say what was not run."""
+        columns = {name for name, axis in axes if any(settings == {name: label} for label, settings in axis)}
+        for name, axis in axes:
+            for option in {option for _, settings in axis for option in settings} - {name}:
+                if option in columns:
+                    self._fail(f"grid.{name}", f"sets the option {option}, as 'grid.{option}' does")
 
     def _add(self, jobs, names, choice):
         options = dict(self.options)

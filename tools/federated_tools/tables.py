@@ -4,13 +4,44 @@
 import csv
 import io
 import math
+import warnings
 
 import pandas
 
+from . import Mistake
 from .statistics import as_text, groups, paired_differences, summarize
 
 # Columns that are shares: shown in percent.
 PERCENT = {"test_accuracy", "lost_fraction", "missing_fraction", "label_accuracy"}
+
+
+def read_csv(path, **options):
+    """A table of a file, as pandas.read_csv gives it."""
+    try:
+        with warnings.catch_warnings():
+            # A row that is longer than the header: pandas would shift or cut it.
+            warnings.simplefilter("error", pandas.errors.ParserWarning)
+            return pandas.read_csv(path, index_col=False, low_memory=False, **options)
+    except FileNotFoundError:
+        raise Mistake(f"There is no {path}.") from None
+    except OSError as error:
+        raise Mistake(f"Cannot read {path}: {error.strerror}.") from None
+    except pandas.errors.EmptyDataError:
+        raise Mistake(f"{path} is empty.") from None
+    except (ValueError, pandas.errors.ParserWarning) as error:
+        raise Mistake(f"{path} is not a table: {str(error).strip().rstrip('.')}.") from None
+
+
+def read_table(path, columns, numbers=()):
+    """A table that has certain columns, some of them of numbers only."""
+    table = read_csv(path, na_values=["inf", "-inf"])
+    for column in [*columns, *numbers]:
+        if column not in table:
+            raise Mistake(f"{path} has no column {column}.")
+    for column in numbers:
+        if not table.empty and not pandas.api.types.is_numeric_dtype(table[column]):
+            raise Mistake(f"{path} has a column {column} that is not of numbers.")
+    return table
 
 
 def fixed(value, digits, sign=""):
