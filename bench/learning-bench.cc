@@ -146,8 +146,10 @@ Gradient(benchmark::State& state)
     }
 }
 
-/** One evaluation of what DLG minimizes, |G - g|^2, with its gradient by image and label; the steps
- * of DlgInversion, in any precision. */
+/**
+ * One evaluation of what DLG minimizes, |G - g|^2, with its gradient by image and label; the steps
+ * of DlgInversion, in any precision.
+ */
 template <typename Model, typename Scalar>
 void
 Inversion(benchmark::State& state)

@@ -78,7 +78,8 @@ class TinyNetwork
     std::vector<Ipv4Address> hosts; //!< Of the devices.
 };
 
-/** A sender of whatever the input says, over UDP or over TCP with the length before each message.
+/**
+ * A sender of whatever the input says, over UDP or over TCP with the length before each message.
  */
 class Puppet
 {

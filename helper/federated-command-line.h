@@ -33,7 +33,8 @@ namespace ns3
 class FederatedCommandLine
 {
   public:
-    /** Returns the error in a value, as words that follow "--name=value "; empty if there is none.
+    /**
+     * Returns the error in a value, as words that follow "--name=value "; empty if there is none.
      */
     using Check = std::function<std::string(const std::string& value)>;
 

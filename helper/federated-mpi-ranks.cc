@@ -28,7 +28,8 @@ namespace ns3
 namespace
 {
 
-/** @return the shortest delay of a link from this rank to another one, in seconds; infinite: none.
+/**
+ * @return the shortest delay of a link from this rank to another one, in seconds; infinite: none.
  */
 double
 FindShortestDelay(uint32_t rank)

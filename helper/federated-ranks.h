@@ -70,8 +70,10 @@ class FederatedRanks
 
     static constexpr double STOP_PERIOD = 0.1; //!< Seconds, see StopTogether.
 
-    /** Largest FragmentSize of a federation on several ranks: ns-3 has 2,000 bytes for a packet
-     * with its headers, metadata and tags. */
+    /**
+     * Largest FragmentSize of a federation on several ranks: ns-3 has 2,000 bytes for a packet with
+     * its headers, metadata and tags.
+     */
     static constexpr uint32_t LARGEST_FRAGMENT = 1800;
 
     /**

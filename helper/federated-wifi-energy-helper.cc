@@ -7,6 +7,7 @@
 #include "ns3/wifi-phy.h"
 #include "ns3/wifi-radio-energy-model.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,8 @@ namespace
 class RadioSupply : public compat::EnergySource
 {
   public:
-    /** @param battery The real one. It forgets the models, which lead here, when it is disposed of.
+    /**
+     * @param battery The real one. It forgets the models, which lead here, when it is disposed of.
      */
     explicit RadioSupply(const Ptr<compat::EnergySource>& battery)
         : m_battery(battery)
@@ -58,7 +60,13 @@ class RadioSupply : public compat::EnergySource
 
     double GetRemainingEnergy() override
     {
-        return m_isPlanning && !IsLow() ? 0 : m_battery->GetRemainingEnergy();
+        if (m_isPlanning && !IsLow())
+        {
+            return 0;
+        }
+        // A little less than there is: times are rounded, and ns-3 asserts that no more is drawn.
+        const double reserve = RESERVE * m_battery->GetInitialEnergy();
+        return std::max(m_battery->GetRemainingEnergy() - reserve, 0.0);
     }
 
     double GetEnergyFraction() override
@@ -72,6 +80,8 @@ class RadioSupply : public compat::EnergySource
     }
 
   private:
+    static constexpr double RESERVE = 1e-4; //!< Part of a battery that is not planned with.
+
     Ptr<compat::EnergySource> m_battery; //!< The real one.
     bool m_isPlanning = false;           //!< Whether the model is about to plan.
 };

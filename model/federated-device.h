@@ -224,7 +224,8 @@ class FederatedDevice : public Application
      */
     PrivacyClaim GetPrivacyClaim() const;
 
-    /** @return the parts of its messages that depend on the data without protection; may be empty.
+    /**
+     * @return the parts of its messages that depend on the data without protection; may be empty.
      */
     std::vector<std::string> GetSideInformation() const;
 

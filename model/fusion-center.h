@@ -213,7 +213,8 @@ class FusionCenter : public Application
     /** Cancel what RunRounds() asked for: the round that has begun ends at once. */
     void CancelRounds();
 
-    /** @return whether the center begins with a given model: what devices spent for it is unknown.
+    /**
+     * @return whether the center begins with a given model: what devices spent for it is unknown.
      */
     bool IsContinued() const
     {
@@ -319,8 +320,7 @@ class FusionCenter : public Application
     /** Send grants and the model to the selected devices. */
     void StartExchange();
 
-    /** @return how many coordinates of an update are encoded and sent: d, or P if it is rotated.
-     */
+    /** @return how many coordinates of an update are encoded and sent: d, or P if it is rotated. */
     std::size_t GetEncodedSize() const;
 
     /** @return the public numbers that limit updates. */

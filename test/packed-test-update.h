@@ -17,8 +17,10 @@
 namespace ns3::federated
 {
 
-/** @ingroup federated-tests An update of random levels (or floats), kept packed and, for the
- * reference, as plain numbers. */
+/**
+ * @ingroup federated-tests An update of random levels (or floats), kept packed and, for the
+ * reference, as plain numbers.
+ */
 struct TestUpdate
 {
     TestUpdate(uint32_t device, unsigned bits, std::size_t dimension, FederatedRandom& random)

@@ -525,8 +525,7 @@ class LossyFusion
         return fused;
     }
 
-    /** Send an update and fuse it.
-     * @return ||received - sent||^2 */
+    /** Send an update and fuse it. @return ||received - sent||^2 */
     double GetError(const Values& update, double lost, FederatedRandom& random, double& distortion)
     {
         distortion = Send(update, random, [&](std::size_t) { return random.Uniform() < lost; });

@@ -220,7 +220,8 @@ CountFeasible(const std::vector<std::vector<unsigned>>& bits, uint32_t participa
     return count;
 }
 
-/** N, B and tau by their definition: N is counted down until B, after N models, carries N updates.
+/**
+ * N, B and tau by their definition: N is counted down until B, after N models, carries N updates.
  */
 Fit
 FitByDefinition(const Planner& planner)

@@ -30,7 +30,8 @@ const double INFINITE = std::numeric_limits<double>::infinity();
 const float UNKNOWN = std::numeric_limits<float>::quiet_NaN();
 const float DENORMAL = std::numeric_limits<float>::denorm_min();
 
-/** @return an object from a text as attributes have it, as in "ns3::LaplaceQuantizer[Epsilon=1]".
+/**
+ * @return an object from a text as attributes have it, as in "ns3::LaplaceQuantizer[Epsilon=1]".
  */
 template <typename T>
 Ptr<T>

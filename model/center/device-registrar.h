@@ -70,8 +70,10 @@ class DeviceRegistrar
      */
     void RemoveSilentVisitors(const Time& since);
 
-    /** The center stops: tell devices that have joined to join again (UDP; over TCP their
-     * connections end). */
+    /**
+     * The center stops: tell devices that have joined to join again (UDP; over TCP their
+     * connections end).
+     */
     void Dismiss();
 
     /**

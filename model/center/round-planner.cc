@@ -177,7 +177,8 @@ struct Candidates
     std::vector<std::vector<SelectionCandidate>> devices; // of every group
 };
 
-/** @return whether a device is not asked in this round because it did not answer in the last ones.
+/**
+ * @return whether a device is not asked in this round because it did not answer in the last ones.
  */
 bool
 IsPaused(const PlannerDevice& device, const RoundRules& rules)

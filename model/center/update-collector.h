@@ -109,8 +109,10 @@ class UpdateCollector
 
     /** Called with a participant that has answered, or whose first fragment was received. */
     using DeviceHandler = std::function<void(uint32_t device)>;
-    /** Called once for each update of which a fragment was received: when the device has answered,
-     * or at the end of the round. */
+    /**
+     * Called once for each update of which a fragment was received: when the device has answered,
+     * or at the end of the round.
+     */
     using ReceivedHandler = std::function<void(const UpdateRecord&)>;
 
     /**

@@ -105,8 +105,10 @@ class UplinkMeter
      */
     void SetMeanSquare(uint32_t device, double meanSquare);
 
-    /** @return how much later than planned the last device of the last round began to send, without
-     * those that are left out. */
+    /**
+     * @return how much later than planned the last device of the last round began to send, without
+     * those that are left out.
+     */
     Time GetLateness() const
     {
         return m_lateness;

@@ -188,7 +188,8 @@ class CenterLink
         return m_endpoint.GetDrops();
     }
 
-    /** @param drained Called once, when the socket has accepted all messages that wait now (TCP).
+    /**
+     * @param drained Called once, when the socket has accepted all messages that wait now (TCP).
      */
     void SetDrained(std::function<void()> drained);
 

@@ -47,8 +47,10 @@ class DeviceTraining
     /** Cancel the computation; `done` is not called. */
     virtual void Cancel() = 0;
 
-    /** @return how many samples its updates are learned from, which an update may change; 0: not
-     * known. */
+    /**
+     * @return how many samples its updates are learned from, which an update may change; 0: not
+     * known.
+     */
     virtual uint32_t GetSamples() const = 0;
 };
 

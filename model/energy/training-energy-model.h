@@ -73,7 +73,8 @@ class TrainingEnergyModel : public compat::DeviceEnergyModel
      */
     void Cancel(uint32_t round, uint32_t device);
 
-    /** Update the energy source repeatedly until the training ends, so that depletion is noticed.
+    /**
+     * Update the energy source repeatedly until the training ends, so that depletion is noticed.
      */
     void Tell();
 

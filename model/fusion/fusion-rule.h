@@ -60,8 +60,10 @@ class FusionRule : public Object
      */
     bool IsUsable(const UpdateQuality& update) const;
 
-    /** @return whether the scores use the distortion that a device reports: updates without one
-     * cannot be weighted. */
+    /**
+     * @return whether the scores use the distortion that a device reports: updates without one
+     * cannot be weighted.
+     */
     bool NeedsReportedDistortion() const;
 
   protected:

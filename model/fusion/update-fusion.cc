@@ -70,7 +70,8 @@ CheckLevels(const DeliveredUpdate& update)
                                << " positions of levels with " << update.wireBits << " bits");
 }
 
-/** @return all coordinates at which the set of deliverers, their noise or an interval may change.
+/**
+ * @return all coordinates at which the set of deliverers, their noise or an interval may change.
  */
 std::vector<std::size_t>
 GetCuts(const std::vector<Cursor>& cursors, std::size_t dimension)

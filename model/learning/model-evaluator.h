@@ -56,7 +56,8 @@ class ModelEvaluator
                     const float* w,
                     std::size_t limit = std::numeric_limits<std::size_t>::max());
 
-    /** @return the processor time of all evaluations so far, summed over the threads, in seconds.
+    /**
+     * @return the processor time of all evaluations so far, summed over the threads, in seconds.
      */
     double GetCpuSeconds() const;
 

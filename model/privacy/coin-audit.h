@@ -43,7 +43,8 @@ class CoinAudit
     /** @return how many updates were added. */
     std::size_t GetUpdates() const;
 
-    /** @return the two updates that are furthest from independent coins; at least two are needed.
+    /**
+     * @return the two updates that are furthest from independent coins; at least two are needed.
      */
     Comparison GetWorst() const;
 

@@ -23,7 +23,8 @@ constexpr double MIN_SCALE = 0x1p16;
 /** A larger scale could move z beyond what is sent, with a probability of more than e^-128. */
 constexpr double MAX_SCALE = 0x1p54;
 
-/** More points than this in a step belong to noise of less than Delta/2^14: e^{2^14} is no double.
+/**
+ * More points than this in a step belong to noise of less than Delta/2^14: e^{2^14} is no double.
  */
 constexpr int64_t MAX_POINTS = int64_t{1} << 30;
 

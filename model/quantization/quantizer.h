@@ -57,8 +57,10 @@ class Quantizer : public Object
      */
     unsigned GetWireBits(unsigned bits) const;
 
-    /** @return whether it moves values outside the interval to its ends, as all but those that
-     * send floats of any size do. */
+    /**
+     * @return whether it moves values outside the interval to its ends, as all but those that send
+     * floats of any size do.
+     */
     bool Clamps() const;
 
     /**

@@ -27,7 +27,8 @@ struct ReceivedPart
     float largest;          //!< Largest magnitude of its floats, finite; 0 for levels.
 };
 
-/** What the accepted parts of an update have used up of its limits; only UpdateLimits changes it.
+/**
+ * What the accepted parts of an update have used up of its limits; only UpdateLimits changes it.
  */
 struct UpdateTally
 {

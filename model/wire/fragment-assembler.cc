@@ -16,8 +16,10 @@ namespace ns3::federated
 namespace
 {
 
-/** @return the largest magnitude of the floats, infinite or NaN if one is. The compiler vectorizes
- * it. */
+/**
+ * @return the largest magnitude of the floats, infinite or NaN if one is. The compiler vectorizes
+ * it.
+ */
 float
 GetLargest(const uint8_t* bytes, std::size_t count)
 {

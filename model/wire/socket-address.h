@@ -23,7 +23,8 @@ struct SocketAddress
 
     SocketAddress() = default;
 
-    /** @param address An InetSocketAddress or Inet6SocketAddress; anything else gives no address.
+    /**
+     * @param address An InetSocketAddress or Inet6SocketAddress; anything else gives no address.
      */
     explicit SocketAddress(const Address& address);
 
