@@ -428,5 +428,5 @@ TEST(MessageTamperingDeathTest, AMessageThatCannotBeSentIsASentence)
     nonsense->wrong.delay = Seconds(-1);
     EXPECT_DEATH(nonsense->Tamper({}, {}), "a delay of -1");
     EXPECT_DEATH(CreateObject<InsiderAttack>()->SetAttribute("Attack", StringValue("flippp")),
-                 "Attack");
+                 "Attack|flippp");
 }
