@@ -761,13 +761,13 @@ FusionCenter::Continue()
 Time
 FusionCenter::GetNextStart() const
 {
-    const Time now = Simulator::Now();
     if (m_pageInterval.IsZero())
     {
-        return now;
+        return Simulator::Now();
     }
+    const int64_t now = Simulator::Now().GetTimeStep();
     const int64_t interval = m_pageInterval.GetTimeStep();
-    return m_pageInterval * ((now.GetTimeStep() + interval - 1) / interval);
+    return m_pageInterval * ((now + interval - 1) / interval);
 }
 
 void

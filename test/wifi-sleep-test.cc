@@ -29,6 +29,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #if __has_include(<malloc.h>)
@@ -45,8 +46,14 @@ const char* const CLASS = "ns3::FederatedWifiSleep::";
 /** A radio that sent. */
 struct Transmission
 {
-    Time start; //!< From then on.
-    Time end;   //!< Until then.
+    Time start;    //!< From then on.
+    Time duration; //!< So long.
+
+    /** @return until when. */
+    Time GetEnd() const
+    {
+        return start + duration;
+    }
 };
 
 /** Keep the times in which a radio sends. */
@@ -55,7 +62,7 @@ KeepTransmission(std::vector<Transmission>* sent, Time start, Time duration, Wif
 {
     if (state == WifiPhyState::TX)
     {
-        sent->push_back({start, start + duration});
+        sent->push_back({std::move(start), std::move(duration)});
     }
 }
 
@@ -271,14 +278,15 @@ TEST_F(SleepingCell, ARadioThatWakesDuringAFrameWaitsForItsEndIfItWasOnTheChanne
         ASSERT_FALSE(frames.empty());
         ASSERT_FALSE(own.empty());
         EXPECT_LT(frames[0].start, wakes);
-        EXPECT_GT(frames[0].end, wakes + MilliSeconds(1));
+        EXPECT_GT(frames[0].GetEnd(), wakes + MilliSeconds(1));
         if (lead.IsZero())
         {
-            EXPECT_LT(own[0].start, frames[0].end) << "into a frame that it has not heard begin";
+            EXPECT_LT(own[0].start, frames[0].GetEnd())
+                << "into a frame that it has not heard begin";
         }
         else
         {
-            EXPECT_GT(own[0].start, frames[0].end);
+            EXPECT_GT(own[0].start, frames[0].GetEnd());
         }
     }
 }
@@ -325,7 +333,7 @@ TEST_F(SleepingCell, TheEnergyOfARadioIsThatOfItsTimesAwakeAsleepAndSending)
             double sending = 0;
             for (const Transmission& frame : sent[i])
             {
-                sending += (std::min(frame.end, Simulator::Now()) - frame.start).GetSeconds();
+                sending += (std::min(frame.GetEnd(), Simulator::Now()) - frame.start).GetSeconds();
             }
             const double asleep = Simulator::Now().GetSeconds() - awake;
             EXPECT_GT(sending, 0);
