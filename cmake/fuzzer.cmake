@@ -29,7 +29,8 @@ function(federated_filter_sources sources)
   list(FILTER ${sources} EXCLUDE REGEX "^model/privacy/.*(inversion|audit|lbfgs|image|sheet)")
   set(${sources}
       ${${sources}} helper/federated-command-line.cc helper/federated-json.cc
-      helper/federated-output-file.cc helper/federated-result-line.cc helper/federated-trace-files.cc
+      helper/federated-output-file.cc helper/federated-ranks.cc helper/federated-result-line.cc
+      helper/federated-trace-files.cc
       PARENT_SCOPE
   )
 endfunction()
