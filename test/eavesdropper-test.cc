@@ -440,6 +440,9 @@ TEST_F(EavesdropperCell, CaptureFallsWithDistanceLikeTheLossOfTheSameLink)
             {
                 captured += record.updateFraction / 12;
                 overheard += record.fragments;
+                // 27 fragments of equal length, and a last one that is not longer.
+                EXPECT_GE(record.updateFraction, (record.fragments - 1.0) / 27 - 1e-9) << distance;
+                EXPECT_LE(record.updateFraction, record.fragments / 27.0 + 1e-9) << distance;
                 received += m_rounds.at(0).links.at(record.device).receivedFragments;
                 // All that its radio decoded but acknowledgments and last words.
                 const double decoded = probe->GetQuality(record.device).framesOk;
