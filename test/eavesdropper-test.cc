@@ -60,6 +60,39 @@ Count(const std::vector<bool>& marks)
     return static_cast<std::size_t>(std::count(marks.begin(), marks.end(), true));
 }
 
+/**
+ * Let an eavesdropper hear one of the two fragments of an update of device 0 in round 3, as floats.
+ * @param listener The eavesdropper.
+ * @param header What is known of the update.
+ * @param fragment 0 or 1.
+ * @param sent All that is sent.
+ */
+void
+HearHalf(Eavesdropper& listener,
+         FederatedHeader header,
+         uint32_t fragment,
+         const std::vector<float>& sent)
+{
+    const auto half = static_cast<uint32_t>(sent.size() / 2);
+    header.type = FederatedHeader::UPDATE;
+    header.round = 3;
+    header.fragment = fragment;
+    header.fragments = 2;
+    header.first = half * fragment;
+    header.coordinates = half;
+    header.bits = 32;
+    Bytes payload(4 * std::size_t{half});
+    for (std::size_t i = 0; i < half; ++i)
+    {
+        WriteLittleEndianFloat(sent[header.first + i], &payload[4 * i]);
+    }
+    header.Seal(payload.data(), payload.size());
+    Bytes message(header.GetSize());
+    header.Write(message.data());
+    message.insert(message.end(), payload.begin(), payload.end());
+    listener.HearMessage(message.data(), message.size(), 1);
+}
+
 } // namespace
 
 /** @ingroup federated-tests A wifi cell, devices side by side, and somebody who listens. */
@@ -229,27 +262,11 @@ TEST_F(EavesdropperCell, CountsWhatItCapturedOfARotatedUpdateAmongTheEncodedCoor
     std::vector<float> sent(100, 0);
     sent[7] = 1;
     PublicRotation(5, 3).Rotate(sent); // 128 coordinates in two fragments
-    const auto hear = [&](uint32_t fragment, bool rotated)
+    const auto hear = [&](uint32_t fragment, bool isRotated)
     {
         FederatedHeader header;
-        header.type = FederatedHeader::UPDATE;
-        header.round = 3;
-        header.fragment = fragment;
-        header.fragments = 2;
-        header.first = 64 * fragment;
-        header.coordinates = 64;
-        header.bits = 32;
-        header.rotated = rotated;
-        Bytes payload(4 * std::size_t{64});
-        for (std::size_t i = 0; i < 64; ++i)
-        {
-            WriteLittleEndianFloat(sent[header.first + i], &payload[4 * i]);
-        }
-        header.Seal(payload.data(), payload.size());
-        Bytes message(header.GetSize());
-        header.Write(message.data());
-        message.insert(message.end(), payload.begin(), payload.end());
-        listener->HearMessage(message.data(), message.size(), 1);
+        header.rotated = isRotated;
+        HearHalf(*listener, header, fragment, sent);
     };
     std::vector<float> update;
     std::vector<bool> marks;
@@ -284,24 +301,8 @@ TEST_F(EavesdropperCell, PutsWhatItCapturedOfAnInterleavedUpdateBackIntoItsOrder
     const auto hear = [&](uint32_t fragment, bool isInterleaved)
     {
         FederatedHeader header;
-        header.type = FederatedHeader::UPDATE;
-        header.round = 3;
-        header.fragment = fragment;
-        header.fragments = 2;
-        header.first = 50 * fragment;
-        header.coordinates = 50;
-        header.bits = 32;
         header.interleaved = isInterleaved;
-        Bytes payload(4 * std::size_t{50});
-        for (std::size_t i = 0; i < 50; ++i)
-        {
-            WriteLittleEndianFloat(sent[header.first + i], &payload[4 * i]);
-        }
-        header.Seal(payload.data(), payload.size());
-        Bytes message(header.GetSize());
-        header.Write(message.data());
-        message.insert(message.end(), payload.begin(), payload.end());
-        listener->HearMessage(message.data(), message.size(), 1);
+        HearHalf(*listener, header, fragment, sent);
     };
     std::vector<float> update;
     std::vector<bool> marks;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "kolmogorov-smirnov.h"
+#include "running-mean.h"
 
 #include "ns3/constant-position-mobility-model.h"
 #include "ns3/double.h"
@@ -20,31 +21,6 @@ namespace
 
 const double SIGMA = 5;
 const double DISTANCE = 20;
-
-/** Mean of numbers that are added one by one, with its standard error. */
-struct Mean
-{
-    void Add(double value)
-    {
-        ++count;
-        sum += value;
-        squares += value * value;
-    }
-
-    double Get() const
-    {
-        return sum / count;
-    }
-
-    double GetError() const
-    {
-        return std::sqrt((squares / count - Get() * Get()) / (count - 1));
-    }
-
-    double count = 0;
-    double sum = 0;
-    double squares = 0;
-};
 
 Ptr<FederatedShadowing>
 Make(int64_t stream = 1)
@@ -81,7 +57,7 @@ TEST(FederatedShadowing, HasItsVarianceAlsoWhereBothEndsAreNearEachOther)
 {
     for (double length : {0.0, 1.0, 15.0, 30.0})
     {
-        Mean squares;
+        RunningMean squares;
         for (int64_t stream = 0; stream < 10000; ++stream)
         {
             const double loss = Make(stream)->GetLoss(Vector(3, 4, 0), Vector(3 + length, 4, 0));
@@ -113,7 +89,7 @@ TEST(FederatedShadowing, IsCorrelatedAsDocumented)
     };
     for (const Case& one : cases)
     {
-        Mean product;
+        RunningMean product;
         for (int64_t stream = 0; stream < 20000; ++stream)
         {
             const auto shadowing = Make(stream);

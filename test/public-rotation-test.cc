@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "preparation-fixture.h"
+#include "running-mean.h"
+
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/fixed-interval.h"
@@ -9,7 +12,6 @@
 #include "ns3/public-rotation.h"
 #include "ns3/uniform-fusion.h"
 #include "ns3/update-fuser.h"
-#include "ns3/update-preparation.h"
 
 #include <gtest/gtest.h>
 
@@ -77,31 +79,6 @@ GetError(const Values& a, const Values& b)
     }
     return sum;
 }
-
-/** Mean and standard error of numbers that are added one by one. */
-struct Mean
-{
-    void Add(double value)
-    {
-        ++count;
-        sum += value;
-        squares += value * value;
-    }
-
-    double Get() const
-    {
-        return sum / count;
-    }
-
-    double GetError() const
-    {
-        return std::sqrt((squares / count - Get() * Get()) / (count - 1));
-    }
-
-    double count = 0;
-    double sum = 0;
-    double squares = 0;
-};
 
 } // namespace
 
@@ -253,51 +230,28 @@ TEST(PublicRotation, ShowsThatACoordinateIsNotFinite)
 namespace
 {
 
-/** Quantizers and interval rules by name, and settings that rotate. */
-class RotatedPreparation : public testing::Test
+/** Settings that rotate. */
+class RotatedPreparation : public PreparationFixture
 {
   protected:
-    /**
-     * @param quantizer Name of a quantizer, without "ns3::".
-     * @param interval Name of an interval rule, without "ns3::".
-     * @param clipNorm Norm that is clipped at 2.
-     * @return settings, for 3 bits where the quantizer has that resolution.
-     */
+    /** @copydoc PreparationFixture::Make */
     UpdateSettings Make(const std::string& quantizer,
                         const std::string& interval,
                         ClipNorm clipNorm = CLIP_L1)
     {
-        m_bits = quantizer == "RandomCoordinatesQuantizer"    ? 2
-                 : quantizer == "RandomizedResponseQuantizer" ? 1
-                                                              : 3;
-        m_quantizer = ObjectFactory("ns3::" + quantizer).Create<Quantizer>();
-        m_rule = ObjectFactory("ns3::" + interval).Create<IntervalRule>();
-        UpdateSettings settings{
-            clipNorm, 2, PeekPointer(m_rule), PeekPointer(m_quantizer), m_bits, false};
+        UpdateSettings settings = PreparationFixture::Make(quantizer, interval, clipNorm);
         settings.rotation = m_rotation;
         return settings;
     }
 
     const PublicRotation m_rotation{11, 3}; //!< Of all settings.
-    Ptr<Quantizer> m_quantizer;             //!< Of the settings made last.
-    Ptr<IntervalRule> m_rule;               //!< Of the settings made last.
-    unsigned m_bits = 0;                    //!< Of the settings made last.
 };
-
-const std::vector<std::string> QUANTIZERS{"DpStochasticQuantizer",
-                                          "GaussianQuantizer",
-                                          "IdentityQuantizer",
-                                          "LaplaceQuantizer",
-                                          "OptimalDpQuantizer",
-                                          "RandomCoordinatesQuantizer",
-                                          "RandomizedResponseQuantizer",
-                                          "UnbiasedStochasticQuantizer"};
 
 } // namespace
 
 TEST_F(RotatedPreparation, RotatesThenClipsThenPlacesThenEncodes)
 {
-    for (const std::string& name : QUANTIZERS)
+    for (const std::string& name : GetQuantizers())
     {
         for (ClipNorm norm : {CLIP_NONE, CLIP_L1, CLIP_L2})
         {
@@ -382,7 +336,7 @@ TEST_F(RotatedPreparation, RejectsWhatIsNotFinite)
 
 TEST_F(RotatedPreparation, ClaimsForTheCoordinatesThatAreEncoded)
 {
-    for (const std::string& name : QUANTIZERS)
+    for (const std::string& name : GetQuantizers())
     {
         for (ClipNorm norm : {CLIP_NONE, CLIP_L1, CLIP_L2})
         {
@@ -573,8 +527,8 @@ TEST(RotatedFusion, LosesTheShareOfTheNormThatFragmentsLose)
             const double kept = static_cast<double>(d) / 1024;
             LossyFusion fusion(ObjectFactory(std::string("ns3::") + name).Create<Quantizer>());
             FederatedRandom random(1);
-            Mean excess;
-            Mean lost;
+            RunningMean excess;
+            RunningMean lost;
             for (uint32_t round = 1; round <= 1000; ++round)
             {
                 fusion.SetRotation(PublicRotation(1, round));
@@ -631,7 +585,7 @@ TEST(RotatedFusion, OfSeveralDevicesSharesTheWeightOfLostFragments)
         SCOPED_TRACE(name);
         LossyFusion fusion(ObjectFactory(std::string("ns3::") + name).Create<Quantizer>());
         FederatedRandom random(2);
-        Mean excess;
+        RunningMean excess;
         for (uint32_t round = 1; round <= 800; ++round)
         {
             fusion.SetRotation(PublicRotation(2, round));

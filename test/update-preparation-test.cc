@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "preparation-fixture.h"
+
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/federated-random.h"
 #include "ns3/fixed-interval.h"
 #include "ns3/max-abs-interval.h"
 #include "ns3/min-max-interval.h"
-#include "ns3/object-factory.h"
-#include "ns3/update-preparation.h"
 
 #include <boost/multiprecision/cpp_int.hpp>
 #include <gtest/gtest.h>
@@ -356,48 +356,14 @@ AreEqual(const std::vector<IntervalRange>& a, const std::vector<IntervalRange>& 
                       });
 }
 
-/** Quantizers and interval rules by name, and settings that use them. */
-class UpdatePreparationTest : public testing::Test
-{
-  protected:
-    /**
-     * @param quantizer Name of a quantizer, without "ns3::".
-     * @param interval Name of an interval rule, without "ns3::".
-     * @param clipNorm Norm that is clipped at 2.
-     * @return settings, for 3 bits where the quantizer has that resolution.
-     */
-    UpdateSettings Make(const std::string& quantizer,
-                        const std::string& interval,
-                        ClipNorm clipNorm = CLIP_L1)
-    {
-        m_bits = quantizer == "RandomCoordinatesQuantizer"    ? 2
-                 : quantizer == "RandomizedResponseQuantizer" ? 1
-                                                              : 3;
-        m_quantizer = ObjectFactory("ns3::" + quantizer).Create<Quantizer>();
-        m_rule = ObjectFactory("ns3::" + interval).Create<IntervalRule>();
-        return {clipNorm, 2, PeekPointer(m_rule), PeekPointer(m_quantizer), m_bits, false};
-    }
-
-    Ptr<Quantizer> m_quantizer; //!< Of the settings made last.
-    Ptr<IntervalRule> m_rule;   //!< Of the settings made last.
-    unsigned m_bits = 0;        //!< Of the settings made last.
-};
-
-const std::vector<std::string> QUANTIZERS{"DpStochasticQuantizer",
-                                          "GaussianQuantizer",
-                                          "IdentityQuantizer",
-                                          "LaplaceQuantizer",
-                                          "OptimalDpQuantizer",
-                                          "RandomCoordinatesQuantizer",
-                                          "RandomizedResponseQuantizer",
-                                          "UnbiasedStochasticQuantizer"};
+using UpdatePreparationTest = PreparationFixture;
 
 } // namespace
 
 TEST_F(UpdatePreparationTest, CountsWhatTheIntervalClamps)
 {
     const std::vector<std::size_t> layerEnds{400, 1001};
-    for (const std::string& name : QUANTIZERS)
+    for (const std::string& name : GetQuantizers())
     {
         SCOPED_TRACE(name);
         UpdateSettings settings = Make(name, "FixedInterval", CLIP_NONE);
@@ -439,7 +405,7 @@ TEST_F(UpdatePreparationTest, CountsWhatTheIntervalClamps)
 TEST_F(UpdatePreparationTest, IsClipPlaceAndEncodeInThisOrder)
 {
     const std::vector<std::size_t> layerEnds{400, 1001};
-    for (const std::string& name : QUANTIZERS)
+    for (const std::string& name : GetQuantizers())
     {
         for (bool perLayer : {false, true})
         {
@@ -484,7 +450,7 @@ TEST_F(UpdatePreparationTest, IsClipPlaceAndEncodeInThisOrder)
 
 TEST_F(UpdatePreparationTest, EncodesOneUpdateManyTimes)
 {
-    for (const std::string& name : QUANTIZERS)
+    for (const std::string& name : GetQuantizers())
     {
         SCOPED_TRACE(name);
         UpdateSettings settings = Make(name, "MaxAbsInterval");
@@ -574,7 +540,7 @@ TEST_F(UpdatePreparationTest, RejectsWhatCannotBeSent)
 
 TEST_F(UpdatePreparationTest, OnlyExactFloatsNeedNoIntervals)
 {
-    for (const std::string& name : QUANTIZERS)
+    for (const std::string& name : GetQuantizers())
     {
         EXPECT_EQ(SendsIntervals(Make(name, "MinMaxInterval")), name != "IdentityQuantizer")
             << name;
