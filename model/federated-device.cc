@@ -354,6 +354,12 @@ FederatedDevice::GetLastRound() const
     return m_lastRound;
 }
 
+Time
+FederatedDevice::GetLastGrantTime() const
+{
+    return m_lastGrant;
+}
+
 void
 FederatedDevice::UpdateNeed()
 {
@@ -375,7 +381,8 @@ FederatedDevice::GetDropped(DropReason reason) const
 std::size_t
 FederatedDevice::GetBufferedBytes() const
 {
-    return m_previous.capacity() * sizeof(float) + (m_session ? m_session->GetBufferedBytes() : 0);
+    return (m_previous ? m_previous->size() * sizeof(float) : 0) +
+           (m_session ? m_session->GetBufferedBytes() : 0);
 }
 
 UpdateSettings
@@ -501,7 +508,7 @@ FederatedDevice::DoDispose()
     RemoveEvent(m_pageEvent);
     m_link->Stop();
     m_battery = nullptr;
-    m_previous = std::vector<float>();
+    m_previous.reset();
     m_training.reset();
     m_task = nullptr;
     m_quantizer = nullptr;
@@ -699,6 +706,7 @@ FederatedDevice::StartSession(const FederatedHeader& header, const GrantBody& bo
     m_session = std::make_unique<DeviceSession>(terms);
     RemoveEvent(m_pageEvent); // from now on the session needs the link
     m_lastRound = terms.round;
+    m_lastGrant = Simulator::Now();
     UpdateNeed();
     if (!m_session)
     {
@@ -779,7 +787,12 @@ FederatedDevice::GiveUpOnModel()
         Report(OUTCOME_MODEL_INCOMPLETE);
         return;
     }
-    m_task->BeginWith(m_previous); // if there is none: the first model, which is public
+    if (!m_previous)
+    {
+        std::vector<float> first; // it is public
+        m_task->Initialize(first);
+        m_previous = m_task->Share(std::move(first));
+    }
     Train();
 }
 
@@ -804,7 +817,7 @@ FederatedDevice::Train()
     plain.reportDistortion = false;
     m_encoding = std::make_unique<Encoding>(
         Encoding{m_quantizer, m_interval, GetExpense(update->settings), GetExpense(plain)});
-    m_session->StartTraining(update, m_previous);
+    m_session->StartTraining(update, m_previous.get());
     m_training->Begin(update,
                       {terms.round, terms.trainingTime, terms.deadline - terms.slotLength},
                       [this]() { FinishTraining(); });
@@ -825,7 +838,7 @@ FederatedDevice::FinishTraining()
     }
     if (m_incomplete == USE_PREVIOUS)
     {
-        m_previous = std::move(update.model);
+        m_previous = m_task->Share(std::move(update.model));
     }
     update.model = std::vector<float>();
     const Time start = std::max(terms.slotStart, Simulator::Now());

@@ -194,6 +194,9 @@ class FederatedDevice : public Application
     /** @return the round of the last grant that it accepted; 0 before the first. */
     uint32_t GetLastRound() const;
 
+    /** @return when it accepted that grant; 0 before the first. */
+    Time GetLastGrantTime() const;
+
     /**
      * @param reason A reason.
      * @return how many messages were dropped for this reason.
@@ -241,7 +244,10 @@ class FederatedDevice : public Application
      */
     [[nodiscard]] bool CheckPrivacyBudget(std::string& error) const;
 
-    /** @return how much memory the device holds for models and updates now, in bytes. */
+    /**
+     * @return how much memory the device holds for models and updates now, in bytes. A model that
+     * it keeps (IncompleteModel) is shared with all devices that keep the same one.
+     */
     std::size_t GetBufferedBytes() const;
 
     /**
@@ -397,21 +403,22 @@ class FederatedDevice : public Application
     Ptr<MessageTampering> m_tampering;         //!< Changes its messages; null: an honest device.
 
     // State
-    Ptr<UniformRandomVariable> m_jitter;                 //!< Spreads delays.
-    std::function<double()> m_battery;                   //!< Level of the battery; may be empty.
-    uint32_t m_lastRound = 0;                            //!< Of the last accepted grant.
-    bool m_needsLink = false;                            //!< What LinkNeeded said last.
-    std::vector<float> m_previous;                       //!< The last model, if it is to be kept.
-    EventId m_pageEvent;                                 //!< Ends the wait for a grant that a page
-                                                         //!< announced.
-    uint32_t m_pagedRound = 0;                           //!< The round of that page.
-    std::optional<uint32_t> m_lastPage;                  //!< Its sequence number.
-    EventId m_giveUpEvent;                               //!< Gives up on the model.
-    std::unique_ptr<federated::CenterLink> m_link;       //!< Speaks to the center.
-    std::unique_ptr<federated::ControlRetry> m_repair;   //!< Asks for missing fragments.
-    std::unique_ptr<federated::UpdateSender> m_sender;   //!< Sends the update.
-    std::shared_ptr<federated::DeviceAccount> m_account; //!< Ledger and streams of its identity.
-    std::unique_ptr<Encoding> m_encoding;                //!< Of the update of the session.
+    Ptr<UniformRandomVariable> m_jitter;                  //!< Spreads delays.
+    std::function<double()> m_battery;                    //!< Level of the battery; may be empty.
+    uint32_t m_lastRound = 0;                             //!< Of the last accepted grant.
+    Time m_lastGrant;                                     //!< When that was.
+    bool m_needsLink = false;                             //!< What LinkNeeded said last.
+    std::shared_ptr<const std::vector<float>> m_previous; //!< The last model, if it is to be kept.
+    EventId m_pageEvent;                                  //!< Ends the wait for a grant that a page
+                                                          //!< announced.
+    uint32_t m_pagedRound = 0;                            //!< The round of that page.
+    std::optional<uint32_t> m_lastPage;                   //!< Its sequence number.
+    EventId m_giveUpEvent;                                //!< Gives up on the model.
+    std::unique_ptr<federated::CenterLink> m_link;        //!< Speaks to the center.
+    std::unique_ptr<federated::ControlRetry> m_repair;    //!< Asks for missing fragments.
+    std::unique_ptr<federated::UpdateSender> m_sender;    //!< Sends the update.
+    std::shared_ptr<federated::DeviceAccount> m_account;  //!< Ledger and streams of its identity.
+    std::unique_ptr<Encoding> m_encoding;                 //!< Of the update of the session.
     bool m_left = false;           //!< Whether it left, and has not joined again.
     bool m_isTrainingLocal = true; //!< Whether the device trains on its own samples.
     std::unique_ptr<federated::DeviceTraining> m_training; //!< Does the training.

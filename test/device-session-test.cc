@@ -93,7 +93,8 @@ struct Session
     /** Train on nothing, and give an update as training would. */
     LocalUpdate& Train(unsigned wireBits = 4)
     {
-        session.StartTraining(std::make_shared<LocalUpdate>(), std::vector<float>(DIMENSION));
+        const std::vector<float> previous(DIMENSION);
+        session.StartTraining(std::make_shared<LocalUpdate>(), &previous);
         LocalUpdate& update = session.GetUpdate();
         quantizer = wireBits == 32 ? Ptr<Quantizer>(CreateObject<IdentityQuantizer>())
                                    : Ptr<Quantizer>(CreateObject<DpStochasticQuantizer>());
@@ -284,7 +285,7 @@ TEST(DeviceSession, TrainsOnWhatItReceivedAndThePreviousModelForTheRest)
         {
             ASSERT_EQ(test.Send(index), std::nullopt);
         }
-        test.session.StartTraining(std::make_shared<LocalUpdate>(), previous);
+        test.session.StartTraining(std::make_shared<LocalUpdate>(), &previous);
         const std::vector<float>& model = test.session.GetUpdate().model;
         ASSERT_EQ(model.size(), DIMENSION);
         for (std::size_t i = 0; i < DIMENSION; ++i)
@@ -301,7 +302,7 @@ TEST(DeviceSession, NeedsNoPreviousModelIfItHasAll)
     {
         test.Send(i);
     }
-    test.session.StartTraining(std::make_shared<LocalUpdate>(), {});
+    test.session.StartTraining(std::make_shared<LocalUpdate>(), nullptr);
     EXPECT_EQ(test.session.GetUpdate().model, MakeModel());
 }
 

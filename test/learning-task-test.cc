@@ -23,7 +23,10 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 using namespace ns3;
 using namespace ns3::federated;
@@ -95,6 +98,28 @@ TEST_F(LearningTaskTest, TellsTheLayoutOfItsModel)
     auto again = w;
     task->Initialize(again);
     EXPECT_EQ(w, again);
+}
+
+TEST_F(LearningTaskTest, KeepsEqualModelsOnceAndWhatDiffersApart)
+{
+    const auto task = MakeTask(1);
+    std::vector<float> w;
+    task->Initialize(w);
+    w.back() = 0;
+    auto minus = w;
+    minus.back() = -0.0F;
+    const auto first = task->Share(std::vector<float>(w));
+    EXPECT_EQ(*first, w);
+    const auto other = task->Share(std::move(minus)); // equal as numbers, not as bytes
+    EXPECT_NE(other, first);
+    EXPECT_TRUE(std::signbit(other->back()));
+    auto second = task->Share(std::vector<float>(w));
+    EXPECT_EQ(second, first);
+    const std::weak_ptr<const std::vector<float>> forgotten =
+        task->Share(std::vector<float>(w.size(), 1));
+    EXPECT_TRUE(forgotten.expired()) << "a model that nobody keeps takes no memory";
+    w.pop_back();
+    EXPECT_EQ(task->Share(std::vector<float>(w))->size(), w.size());
 }
 
 TEST_F(LearningTaskTest, LearnsThePapersModelByDefault)

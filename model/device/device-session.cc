@@ -68,7 +68,7 @@ DeviceSession::GetMissing(std::size_t room) const
 
 void
 DeviceSession::StartTraining(std::shared_ptr<LocalUpdate> update,
-                             const std::vector<float>& previous)
+                             const std::vector<float>* previous)
 {
     m_phase = Phase::TRAINING;
     m_update = std::move(update);
@@ -77,7 +77,7 @@ DeviceSession::StartTraining(std::shared_ptr<LocalUpdate> update,
         m_update->model = m_model.TakeModel();
         return;
     }
-    m_update->model = previous;
+    m_update->model = *previous;
     if (m_model.GetReceived() > 0)
     {
         const auto ranges = m_model.GetRanges();

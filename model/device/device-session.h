@@ -126,9 +126,9 @@ class DeviceSession
     /**
      * Begin to train.
      * @param update What to do; gets the model.
-     * @param previous Values for missing coordinates of the model; d coordinates if any is missing.
+     * @param previous Values for missing coordinates of the model; null only if none is missing.
      */
-    void StartTraining(std::shared_ptr<LocalUpdate> update, const std::vector<float>& previous);
+    void StartTraining(std::shared_ptr<LocalUpdate> update, const std::vector<float>* previous);
 
     /** @return the update, once training has begun. */
     LocalUpdate& GetUpdate()

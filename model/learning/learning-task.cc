@@ -11,6 +11,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <sstream>
@@ -44,6 +45,13 @@ Describe(const SampleShape& shape)
     std::ostringstream text;
     text << shape.rows << " x " << shape.columns << " pixels and " << shape.classes << " classes";
     return text.str();
+}
+
+/** @return whether two models have the same bytes: 0 and -0 are not the same. */
+bool
+HaveEqualBytes(const std::vector<float>& a, const std::vector<float>& b)
+{
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 /**
@@ -315,6 +323,26 @@ LearningTask::Initialize(std::vector<float>& w)
     w.resize(m_kernel->GetDimension());
     FederatedRandom random(m_seed, FederatedRandom::INITIAL_MODEL);
     m_kernel->Initialize(random, w.data());
+}
+
+std::shared_ptr<const std::vector<float>>
+LearningTask::Share(std::vector<float>&& w)
+{
+    m_shared.erase(std::remove_if(m_shared.begin(),
+                                  m_shared.end(),
+                                  [](const auto& kept) { return kept.expired(); }),
+                   m_shared.end());
+    for (auto kept = m_shared.rbegin(); kept != m_shared.rend(); ++kept) // the newest first
+    {
+        auto model = kept->lock();
+        if (HaveEqualBytes(*model, w))
+        {
+            return model;
+        }
+    }
+    auto model = std::make_shared<const std::vector<float>>(std::move(w));
+    m_shared.push_back(model);
+    return model;
 }
 
 federated::WorkerPool::Ticket

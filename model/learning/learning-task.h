@@ -132,6 +132,13 @@ class LearningTask : public Object
     void BeginWith(std::vector<float>& w);
 
     /**
+     * Keep a model, once for all who keep the same one: devices of a round receive equal models.
+     * @param w Parameters.
+     * @return the same bytes.
+     */
+    std::shared_ptr<const std::vector<float>> Share(std::vector<float>&& w);
+
+    /**
      * Begin the work of a device in a round: train, take the difference, clip, quantize. It runs on
      * a worker thread; with one thread, it has ended when this function returns.
      * @param update What to do. Not to be used until Wait() or Cancel() has returned.
@@ -232,18 +239,19 @@ class LearningTask : public Object
     uint32_t m_threads = 0;              //!< Number of threads; 0 for one per core.
 
     // State
-    FederatedData m_data;                          //!< Training and test set.
-    std::vector<uint32_t> m_groups;                //!< Devices in each group.
-    Ptr<UniformRandomVariable> m_uniform;          //!< Source of the seed.
-    uint64_t m_seed = 0;                           //!< The seed, once drawn.
-    bool m_hasSeed = false;                        //!< Whether the seed is drawn.
-    bool m_prepared = false;                       //!< Whether what follows is valid.
-    FederatedPartition::Parts m_parts;             //!< The samples of each device.
-    std::unique_ptr<ModelKernel<float>> m_kernel;  //!< Knows the layout.
-    std::vector<std::size_t> m_layerEnds;          //!< One past the last coordinate of each layer.
-    federated::CpuTime m_trainingTime;             //!< Spent on updates.
-    std::vector<Worker> m_workers;                 //!< Memory of the workers.
-    std::unique_ptr<ModelEvaluator> m_evaluator;   //!< Evaluates.
+    FederatedData m_data;                         //!< Training and test set.
+    std::vector<uint32_t> m_groups;               //!< Devices in each group.
+    Ptr<UniformRandomVariable> m_uniform;         //!< Source of the seed.
+    uint64_t m_seed = 0;                          //!< The seed, once drawn.
+    bool m_hasSeed = false;                       //!< Whether the seed is drawn.
+    bool m_prepared = false;                      //!< Whether what follows is valid.
+    FederatedPartition::Parts m_parts;            //!< The samples of each device.
+    std::unique_ptr<ModelKernel<float>> m_kernel; //!< Knows the layout.
+    std::vector<std::size_t> m_layerEnds;         //!< One past the last coordinate of each layer.
+    std::vector<std::weak_ptr<const std::vector<float>>> m_shared; //!< Models that are kept.
+    federated::CpuTime m_trainingTime;                             //!< Spent on updates.
+    std::vector<Worker> m_workers;                                 //!< Memory of the workers.
+    std::unique_ptr<ModelEvaluator> m_evaluator;                   //!< Evaluates.
     std::unique_ptr<federated::WorkerPool> m_pool; //!< The threads; destroyed first.
 };
 
