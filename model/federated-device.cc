@@ -462,7 +462,9 @@ FederatedDevice::CheckPrivacyBudget(std::string& error) const
 uint32_t
 FederatedDevice::GetShare() const
 {
-    return m_share == NO_SHARE ? m_id : m_share;
+    // While it runs, the identity remains that whose ledger it keeps, whatever is set since then.
+    const uint32_t share = m_share == NO_SHARE ? m_id : m_share;
+    return m_link->IsRunning() ? m_account->device : share;
 }
 
 Time
@@ -625,9 +627,15 @@ FederatedDevice::Leave()
     if (m_link->IsRunning())
     {
         m_left = true;
+        const bool needsLink = m_needsLink;
         EndSession();
         m_link->Leave();
         UpdateNeed();
+        if (needsLink && m_needsLink)
+        {
+            // Who watches may have ended the wait for what it needed its link for before.
+            m_linkNeededTrace(m_id, true);
+        }
     }
 }
 

@@ -251,6 +251,22 @@ class PreparedTraining : public federated::DeviceTraining
     EventId m_event;
 };
 
+/** Keep what LinkNeeded says. */
+void
+KeepNeed(std::vector<bool>* needs, uint32_t /* device */, bool needed)
+{
+    needs->push_back(needed);
+}
+
+/** Let nothing reach a device that has sent its update, and let it leave soon after. */
+void
+CutAndLeave(Federation* federation, const FederatedDevice::SentRecord& /* record */)
+{
+    federation->SetLoss(federation->GetDeviceEnd(0), MakeLoss(1, 1));
+    const auto device = federation->apps[0];
+    ScheduleCall(MilliSeconds(10), [device]() { device->Leave(); });
+}
+
 } // namespace
 
 TEST_F(Federation, LearnsTheSameModelAsAlgorithmOneWithoutANetwork)
@@ -410,6 +426,20 @@ TEST_F(Federation, ADeviceMayTrainOnPreviousValuesInstead)
     }
     EXPECT_GE(received, 7U);
     EXPECT_EQ(apps[0]->GetBufferedBytes(), task->GetDimension() * sizeof(float));
+}
+
+TEST_F(Federation, WhoLeavesWhileItRepeatsDoneSaysAgainThatItNeedsItsLink)
+{
+    Build(1);
+    center->SetAttribute("Rounds", UintegerValue(1));
+    std::vector<bool> needs;
+    apps[0]->TraceConnectWithoutContext("LinkNeeded", MakeBoundCallback(&KeepNeed, &needs));
+    Federation* const federation = this; // the exact type: ns-3 does not convert what is bound
+    apps[0]->TraceConnectWithoutContext("UpdateSent", MakeBoundCallback(&CutAndLeave, federation));
+    Run();
+    EXPECT_EQ(sent.size(), 1U);
+    // To join; to take part; to leave, while DONE was not acknowledged; given up.
+    EXPECT_EQ(needs, (std::vector<bool>{true, false, true, true, false}));
 }
 
 TEST_F(Federation, TcpLosesNothingButTime)

@@ -613,6 +613,28 @@ TEST_F(SecondLives, ADeviceThatHearsNothingForLongJoinsAgain)
     }
 }
 
+TEST_F(SecondLives, AnIdentityIsThatOfTheLedgerAsLongAsTheDeviceRuns)
+{
+    Build(2);
+    center->SetAttribute("Rounds", UintegerValue(4));
+    std::vector<uint32_t> shares;
+    ScheduleCall(MilliSeconds(1),
+                 [this, &shares]()
+                 {
+                     apps[0]->SetAttribute("Share", UintegerValue(1));
+                     shares.push_back(apps[0]->GetShare());
+                 });
+    Run();
+    EXPECT_EQ(rounds.size(), 4U);
+    EXPECT_EQ(shares, std::vector<uint32_t>{0}) << "else its updates would be those of device 1";
+    EXPECT_EQ(apps[0]->GetShare(), 0U);
+    EXPECT_EQ(apps[0]->GetPrivacyLedger().GetAnswers(), 4U);
+    EXPECT_EQ(apps[1]->GetPrivacyLedger().GetAnswers(), 4U) << "its own";
+    apps[0]->Leave();
+    Run();
+    EXPECT_EQ(apps[0]->GetShare(), 1U) << "from its next life on";
+}
+
 TEST_F(SecondLives, APageForOthersDoesNotSayThatTheCenterKnowsADevice)
 {
     for (const uint32_t named : {0, 7})
@@ -621,9 +643,11 @@ TEST_F(SecondLives, APageForOthersDoesNotSayThatTheCenterKnowsADevice)
         apps[0]->SetAttribute("CenterTimeout", TimeValue(Seconds(10)));
         for (uint32_t i = 1; i < 35; ++i) // it may have restarted, and have forgotten the device
         {
-            ScheduleCall(Seconds(i), [=]() { fake->Page(i, i, Seconds(i + 1), named); });
+            ScheduleCall(Seconds(i),
+                         [this, i, named]() { fake->Page(i, i, Seconds(i + 1), named); });
         }
-        ScheduleCall(Seconds(35), [=]() { fake->Page(1, 1, Seconds(2), named); }); // an old one
+        // An old one:
+        ScheduleCall(Seconds(35), [this, named]() { fake->Page(1, 1, Seconds(2), named); });
         Simulator::Stop(Seconds(36));
         Run();
         EXPECT_GE(fake->Count(FederatedHeader::JOIN), named == 0 ? 1U : 3U);

@@ -58,6 +58,7 @@ DeviceRegistry::Find(const Ptr<LearningTask>& task, uint32_t device)
     if (!account)
     {
         account = std::make_shared<DeviceAccount>();
+        account->device = device;
         account->federation = static_cast<uint32_t>(number);
     }
     return account;

@@ -33,6 +33,7 @@ struct DeviceAccount
     uint64_t TakeSerial(uint32_t round);
 
     PrivacyAccountant accountant; //!< Keeps the ledger.
+    uint32_t device = 0;          //!< Its number in the task.
     uint32_t federation = 0;      //!< Number of the federation in this simulation.
     uint64_t lastSerial = 0;      //!< The last number taken.
 };
