@@ -380,6 +380,7 @@ set(federated_test_sources
     test/quantizer-test.cc
     test/rotated-federation-test.cc
     test/round-planner-test.cc
+    test/rounds-on-request-test.cc
     test/sample-fusion-test.cc
     test/saved-model-test.cc
     test/script-mistakes-test.cc

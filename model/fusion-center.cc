@@ -689,14 +689,18 @@ bool
 FusionCenter::RunRounds(RoundsRequest request)
 {
     NS_ABORT_MSG_IF(!m_onRequest, "FusionCenter: RunRounds needs OnRequest");
-    NS_ABORT_MSG_IF(request.model.size() != m_task->GetDimension(),
-                    "FusionCenter: RunRounds got a model of " << request.model.size()
-                                                              << " coordinates, the task has "
-                                                              << m_task->GetDimension());
     if (!m_running)
     {
         return false;
     }
+    NS_ABORT_MSG_IF(!request.done, "FusionCenter: RunRounds got no function to call at the end");
+    NS_ABORT_MSG_IF(request.rounds > std::numeric_limits<uint32_t>::max() - request.before,
+                    "FusionCenter: RunRounds got more rounds than can be counted, "
+                        << request.rounds << " after " << request.before);
+    NS_ABORT_MSG_IF(request.model.size() != m_task->GetDimension(),
+                    "FusionCenter: RunRounds got a model of " << request.model.size()
+                                                              << " coordinates, the task has "
+                                                              << m_task->GetDimension());
     CancelRounds();
     m_request = std::make_unique<RoundsRequest>(std::move(request));
     m_hasRequestBegun = false;
@@ -704,7 +708,7 @@ FusionCenter::RunRounds(RoundsRequest request)
     m_outcome = RoundsOutcome();
     if (m_hasGathered && !m_isInRound) // else they begin after that
     {
-        m_roundEvent = Simulator::ScheduleNow(&FusionCenter::Continue, this);
+        ScheduleRound(Time(0), &FusionCenter::Continue);
     }
     return true;
 }
@@ -718,9 +722,16 @@ FusionCenter::CancelRounds()
         RemoveEvent(m_roundEvent);
         if (m_isInRound)
         {
-            m_roundEvent = Simulator::ScheduleNow(&FusionCenter::EndRound, this);
+            ScheduleRound(Time(0), &FusionCenter::EndRound);
         }
     }
+}
+
+void
+FusionCenter::ScheduleRound(const Time& wait, void (FusionCenter::*step)())
+{
+    RemoveEvent(m_roundEvent); // a trace sink may have scheduled another step
+    m_roundEvent = Simulator::Schedule(wait, step, this);
 }
 
 bool
@@ -755,7 +766,7 @@ FusionCenter::Continue()
         StartRound();
         return;
     }
-    m_roundEvent = Simulator::Schedule(wait, &FusionCenter::StartRound, this);
+    ScheduleRound(wait, &FusionCenter::StartRound);
 }
 
 Time
@@ -873,8 +884,7 @@ FusionCenter::EndEmptyRound()
     const Time wait = isComplete ? Time(0) : m_controlTimeout;
     if (Simulator::GetDelayLeft(m_roundEvent) > wait)
     {
-        RemoveEvent(m_roundEvent);
-        m_roundEvent = Simulator::Schedule(wait, &FusionCenter::EndRound, this);
+        ScheduleRound(wait, &FusionCenter::EndRound);
     }
 }
 
@@ -988,7 +998,10 @@ FusionCenter::StartRound()
         {
             m_hasRequestBegun = true;
             m_model = std::move(m_request->model);
-            m_round = std::max(m_round, m_request->before);
+            // The round before may have ended late, after it was canceled. Rounds that go back
+            // further follow a center of the edges that began anew, or a forged number.
+            const uint32_t before = m_request->before;
+            m_round = m_round > before + m_request->rounds ? before : std::max(m_round, before);
         }
         m_longest = std::min(m_deadline, m_request->latest - m_record.start);
         m_record.planned = m_round + m_request->rounds - m_outcome.rounds;
@@ -1012,8 +1025,12 @@ FusionCenter::StartRound()
     m_roster->BeginRound();
     m_roster->SetAsked(plan.selected, m_round);
     m_planEnd = GetPlanEnd(plan.slots);
+    ScheduleRound(m_longest, &FusionCenter::EndRound);
     m_roundStartTrace(m_round, plan.selected);
-    m_roundEvent = Simulator::Schedule(m_longest, &FusionCenter::EndRound, this);
+    if (!m_isInRound || (m_onRequest && !(m_request && m_hasRequestBegun)))
+    {
+        return; // a trace sink has stopped the center, or canceled the round
+    }
     if (m_wakeTime.IsZero() || plan.selected.empty())
     {
         StartExchange();
@@ -1070,8 +1087,7 @@ FusionCenter::HandleAnswered(uint32_t unanswered)
     }
     if (m_roundEvent.IsExpired() || Simulator::GetDelayLeft(m_roundEvent) >= end - now)
     {
-        RemoveEvent(m_roundEvent);
-        m_roundEvent = Simulator::Schedule(end - now, &FusionCenter::EndRound, this);
+        ScheduleRound(end - now, &FusionCenter::EndRound);
     }
 }
 
@@ -1109,7 +1125,7 @@ FusionCenter::EndRound()
     }
     if (m_onRequest || HasNextRound())
     {
-        m_roundEvent = Simulator::ScheduleNow(&FusionCenter::Continue, this);
+        ScheduleRound(Time(0), &FusionCenter::Continue);
     }
     else
     {

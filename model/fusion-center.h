@@ -101,9 +101,11 @@ class FusionCenter : public Application
     struct RoundsRequest
     {
         std::vector<float> model; //!< w to begin with, d coordinates.
-        uint32_t before = 0;      //!< Number of the round before the first, if that has not begun.
-        uint32_t rounds = 1;      //!< How many, at the most.
-        Time latest;              //!< When the last one ends at the latest.
+        /** Number of the round before the first. Rounds of requests in a row follow each other; a
+         * request whose rounds end before that of an earlier one begins anew. */
+        uint32_t before = 0;
+        uint32_t rounds = 1; //!< How many, at the most.
+        Time latest;         //!< When the last one ends at the latest.
         /** Called once, in a later event, unless CancelRounds() is called or the center stops. */
         std::function<void(const RoundsOutcome&)> done;
     };
@@ -295,6 +297,13 @@ class FusionCenter : public Application
 
     /** The devices have joined, or the wait for them is over. */
     void EndJoining();
+
+    /**
+     * Set when a round starts or ends, instead of what was scheduled.
+     * @param wait The time until then.
+     * @param step What happens then.
+     */
+    void ScheduleRound(const Time& wait, void (FusionCenter::*step)());
 
     /** Begin the next round, if there is one. */
     void Continue();
