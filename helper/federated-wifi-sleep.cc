@@ -122,6 +122,8 @@ FederatedWifiSleep::Start(const Ptr<FusionCenter>& center,
                                        MakeCallback(&FederatedWifiSleep::HandleRoundStart, self));
     center->TraceConnectWithoutContext("RoundEnd",
                                        MakeCallback(&FederatedWifiSleep::HandleRoundEnd, self));
+    center->TraceConnectWithoutContext("Running",
+                                       MakeCallback(&FederatedWifiSleep::HandleRunning, self));
     center->TraceConnectWithoutContext("Finished",
                                        MakeCallback(&FederatedWifiSleep::HandleFinished, self));
     m_beginEvent = Simulator::ScheduleNow(&FederatedWifiSleep::Begin, this);
@@ -138,6 +140,7 @@ FederatedWifiSleep::DoDispose()
         radio.event.Cancel();
     }
     m_radios.clear();
+    m_selected.clear();
     m_center = nullptr;
     m_up.clear();
     m_others.clear();
@@ -221,9 +224,15 @@ FederatedWifiSleep::EndListening()
     StopListening();
     if (m_hasCenterRun && !m_center->IsRunning())
     {
-        return; // it has stopped: a simulation without Stop() ends
+        return; // until it starts again: a simulation without Stop() ends
     }
     m_hasCenterRun = m_center->IsRunning();
+    AwaitPage();
+}
+
+void
+FederatedWifiSleep::AwaitPage()
+{
     const Time wait = GetNextPage() - m_lead - Simulator::Now();
     m_pageEvent = Simulator::Schedule(std::max(wait, Time(0)), &FederatedWifiSleep::Listen, this);
 }
@@ -239,18 +248,33 @@ FederatedWifiSleep::HandleFinished(uint32_t)
 }
 
 void
+FederatedWifiSleep::HandleRunning(bool running)
+{
+    if (!running)
+    {
+        EndSelection(); // no round goes on
+    }
+    else if (m_pageInterval.IsStrictlyPositive() && m_pageEvent.IsExpired())
+    {
+        AwaitPage(); // it had stopped, and starts again
+    }
+}
+
+void
 FederatedWifiSleep::HandleRoundStart(uint32_t, const std::vector<uint32_t>& selected)
 {
     if (m_pageInterval.IsStrictlyPositive())
     {
         return; // a device knows of it by the page
     }
+    m_roundStart = Simulator::Now();
     for (uint32_t device : selected)
     {
         if (device >= m_radios.size())
         {
             continue; // it joined by itself, and its radio is not one of the cell's
         }
+        m_selected.push_back(device);
         // A device that has stopped stays asleep: its battery may be empty.
         m_radios.at(device).selected = m_radios.at(device).device->IsRunning();
         Update(device);
@@ -260,36 +284,39 @@ FederatedWifiSleep::HandleRoundStart(uint32_t, const std::vector<uint32_t>& sele
 void
 FederatedWifiSleep::HandleRoundEnd(const RoundRecord& record)
 {
-    if (m_pageInterval.IsStrictlyPositive())
-    {
-        return; // likewise
-    }
     std::vector<uint32_t> waiting;
-    for (const LinkRecord& link : record.links)
+    for (uint32_t device : m_selected)
     {
-        if (link.device >= m_radios.size())
+        if (m_radios.at(device).needed)
         {
-            continue; // likewise
+            waiting.push_back(device);
         }
-        m_radios.at(link.device).selected = false;
-        if (m_radios.at(link.device).needed)
-        {
-            waiting.push_back(link.device);
-        }
-        Update(link.device);
     }
+    EndSelection();
     if (!waiting.empty())
     {
         Simulator::Schedule(m_linger,
                             &FederatedWifiSleep::EndLinger,
                             Ptr<FederatedWifiSleep>(this),
-                            record.round,
+                            record.end,
                             waiting);
     }
 }
 
 void
-FederatedWifiSleep::EndLinger(uint32_t round, const std::vector<uint32_t>& devices)
+FederatedWifiSleep::EndSelection()
+{
+    const auto selected = std::move(m_selected); // a trace sink may stop the center
+    m_selected.clear();
+    for (uint32_t device : selected)
+    {
+        m_radios.at(device).selected = false;
+        Update(device);
+    }
+}
+
+void
+FederatedWifiSleep::EndLinger(const Time& end, const std::vector<uint32_t>& devices)
 {
     for (uint32_t device : devices)
     {
@@ -300,7 +327,7 @@ FederatedWifiSleep::EndLinger(uint32_t round, const std::vector<uint32_t>& devic
         Radio& radio = m_radios[device];
         // A device that joins or leaves goes on, and so does one with a newer grant.
         if (radio.device->HasJoined() && radio.device->IsRunning() &&
-            radio.device->GetLastRound() <= round)
+            radio.device->GetLastGrantTime() <= end)
         {
             radio.needed = false;
             Update(device);
@@ -318,8 +345,9 @@ FederatedWifiSleep::HandleNeed(uint32_t device, bool needed)
     Radio& radio = m_radios[device];
     radio.needed = needed;
     // It has answered this round. (The acknowledgment of an earlier DONE may arrive after the
-    // device was selected again.)
-    if (!needed && radio.device->GetLastRound() >= m_center->GetRound())
+    // device was selected again, also by a center that has started again and counts anew.)
+    if (!needed && radio.device->GetLastRound() == m_center->GetRound() &&
+        radio.device->GetLastGrantTime() >= m_roundStart)
     {
         radio.selected = false;
     }

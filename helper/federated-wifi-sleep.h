@@ -130,6 +130,9 @@ class FederatedWifiSleep : public Object
     /** Trace sink of LinkNeeded. */
     void HandleNeed(uint32_t device, bool needed);
 
+    /** Trace sink of Running. */
+    void HandleRunning(bool running);
+
     /** Trace sink of Finished. */
     void HandleFinished(uint32_t rounds);
 
@@ -145,15 +148,21 @@ class FederatedWifiSleep : public Object
     /** No page is expected any more until the next one is due, while the center runs. */
     void EndListening();
 
+    /** Radios will listen when the next page is due. */
+    void AwaitPage();
+
     /** Radios that listen and are not needed fall asleep. */
     void StopListening();
 
+    /** No device is selected any more. */
+    void EndSelection();
+
     /**
      * A round is over: a device that waits for the acknowledgment of its DONE waits no longer.
-     * @param round The round.
+     * @param end When the round ended.
      * @param devices Devices that were selected.
      */
-    void EndLinger(uint32_t round, const std::vector<uint32_t>& devices);
+    void EndLinger(const Time& end, const std::vector<uint32_t>& devices);
 
     /**
      * Let a radio wake or fall asleep, as its device needs it now.
@@ -222,6 +231,8 @@ class FederatedWifiSleep : public Object
     Ptr<PropagationLossModel> m_loss;       //!< Of all channels.
     Ptr<PropagationDelayModel> m_delay;     //!< Of all channels.
     std::vector<Radio> m_radios;            //!< By device.
+    std::vector<uint32_t> m_selected;       //!< Devices of the round; with pages none.
+    Time m_roundStart;                      //!< When they were selected.
     Ptr<YansWifiChannel> m_channel;         //!< That which is used now.
     std::set<uint32_t> m_up;                //!< Devices whose radio is not ASLEEP.
     std::set<uint32_t> m_attached;          //!< Devices whose radio is on m_channel.

@@ -433,6 +433,10 @@ FusionCenter::GetTypeId()
                             "rounds.",
                             MakeTraceSourceAccessor(&FusionCenter::m_finishedTrace),
                             "ns3::FusionCenter::FinishedTracedCallback")
+            .AddTraceSource("Running",
+                            "The center starts or stops: whether it runs.",
+                            MakeTraceSourceAccessor(&FusionCenter::m_runningTrace),
+                            "ns3::FusionCenter::RunningTracedCallback")
             .AddTraceSource("MembersChanged",
                             "A device joined or left: the device, and whether it joined.",
                             MakeTraceSourceAccessor(&FusionCenter::m_memberTrace),
@@ -675,6 +679,7 @@ FusionCenter::StartApplication()
     const bool isComplete = m_roster->GetJoined() > 0 && m_roster->GetJoined() == m_expected;
     m_joinEvent =
         Simulator::Schedule(isComplete ? Time(0) : m_joinTimeout, &FusionCenter::EndJoining, this);
+    m_runningTrace(true);
 }
 
 void
@@ -811,8 +816,9 @@ FusionCenter::StopApplication()
     if (m_running)
     {
         m_registrar->Dismiss();
+        Halt();
+        m_runningTrace(false);
     }
-    Halt();
 }
 
 void

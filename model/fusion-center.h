@@ -139,6 +139,12 @@ class FusionCenter : public Application
     using UpdateStartedTracedCallback = void (*)(uint32_t round, uint32_t device);
 
     /**
+     * TracedCallback signature of Running.
+     * @param running Whether the center has started, or has stopped.
+     */
+    using RunningTracedCallback = void (*)(bool running);
+
+    /**
      * TracedCallback signature of Finished.
      * @param rounds How many rounds the run had.
      */
@@ -452,6 +458,7 @@ class FusionCenter : public Application
     TracedCallback<const UpdateRecord&> m_updateReceivedTrace;                //!< UpdateReceived.
     TracedCallback<const RoundRecord&> m_roundEndTrace;                       //!< RoundEnd.
     TracedCallback<uint32_t> m_finishedTrace;                                 //!< Finished.
+    TracedCallback<bool> m_runningTrace;                                      //!< Running.
     TracedCallback<uint32_t, bool> m_memberTrace;                             //!< MembersChanged.
     TracedCallback<DropReason, const Address&, uint32_t> m_dropTrace;         //!< Drop.
     TracedCallback<Ptr<const Packet>> m_txTrace;                              //!< Tx.

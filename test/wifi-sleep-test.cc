@@ -19,6 +19,7 @@
 #include "ns3/string.h"
 #include "ns3/udp-socket-factory.h"
 #include "ns3/uinteger.h"
+#include "ns3/wifi-mac.h"
 #include "ns3/wifi-net-device.h"
 #include "ns3/wifi-phy-state-helper.h"
 
@@ -29,6 +30,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -42,6 +44,24 @@ namespace
 {
 
 const char* const CLASS = "ns3::FederatedWifiSleep::";
+
+/**
+ * Whether ns-3 aborts if a beacon and another frame of an access point are due at the same time: so
+ * ns-3.35 does, where the MAC's base class does not give what handles its frames.
+ */
+template <typename Mac, typename = void>
+constexpr bool ABORTS_AT_BEACONS =
+#ifdef NS3_ASSERT_ENABLE
+    true;
+#else
+    false;
+#endif
+
+/** In later releases. */
+template <typename Mac>
+constexpr bool
+    ABORTS_AT_BEACONS<Mac, std::void_t<decltype(std::declval<Mac>().GetFrameExchangeManager())>> =
+        false;
 
 /** A radio that sent. */
 struct Transmission
@@ -83,6 +103,23 @@ KeepRecord(std::vector<RoundRecord>* records, const RoundRecord& record)
     records->push_back(record);
 }
 
+/** Stops a center and starts it again, as Application lets it do once. */
+class CenterSwitch : public FusionCenter
+{
+  public:
+    /** Stop a center. */
+    static void TurnOff(const Ptr<FusionCenter>& center)
+    {
+        (PeekPointer(center)->*&CenterSwitch::StopApplication)();
+    }
+
+    /** Start it. */
+    static void TurnOn(const Ptr<FusionCenter>& center)
+    {
+        (PeekPointer(center)->*&CenterSwitch::StartApplication)();
+    }
+};
+
 } // namespace
 
 /** @ingroup federated-tests A small cell whose radios sleep. */
@@ -108,6 +145,8 @@ class SleepingCell : public testing::Test
         m_awake.clear();
         m_wakes.clear();
         m_framesTime = Time(0);
+        m_doneRound = 0;
+        m_dones = 0;
         m_joules.reset();
         m_federation.reset();
         m_wifi.reset();
@@ -169,10 +208,115 @@ class SleepingCell : public testing::Test
         }
     }
 
+    /** Stop the center, and start it again. */
+    void RestartCenter(const Time& stop, const Time& start)
+    {
+        const auto center = m_federation->GetCenter();
+        ScheduleCall(stop, [center]() { CenterSwitch::TurnOff(center); });
+        ScheduleCall(start, [center]() { CenterSwitch::TurnOn(center); });
+    }
+
+    /**
+     * Stop the center after device 0 has sent DONE in a round, before it is acknowledged, and start
+     * it again when the device repeats it for the second time.
+     */
+    void RestartCenterBetweenDones(uint32_t round)
+    {
+        m_federation->GetDevices()[0]->TraceConnectWithoutContext(
+            "Tx", MakeCallback(&SleepingCell::CountDone, this));
+        m_doneRound = round;
+    }
+
+    /** Trace sink of RoundStart: stop the center before the grants of the third round. */
+    void StopInThirdRound(uint32_t round, const std::vector<uint32_t>& /* selected */)
+    {
+        if (round == 3)
+        {
+            const auto center = m_federation->GetCenter();
+            ScheduleCall(MilliSeconds(3), [center]() { CenterSwitch::TurnOff(center); });
+        }
+    }
+
+    /** Trace sink of Tx. */
+    void CountDone(Ptr<const Packet> packet)
+    {
+        FederatedHeader header;
+        packet->PeekHeader(header);
+        if (header.type == FederatedHeader::DONE && header.round == m_doneRound)
+        {
+            ++m_dones;
+            const auto center = m_federation->GetCenter();
+            if (m_dones == 1)
+            {
+                CenterSwitch::TurnOff(center);
+            }
+            else if (m_dones == 3)
+            {
+                ScheduleCall(Time(0), [center]() { CenterSwitch::TurnOn(center); });
+            }
+        }
+    }
+
     /** Put a device somewhere. */
     void MoveTo(uint32_t device, double distance)
     {
         m_nodes.Get(device)->GetObject<MobilityModel>()->SetPosition(Vector(distance, 0, 0));
+    }
+
+    /**
+     * Run a cell from which devices go and to which they come back, and check that the others do
+     * not notice.
+     * @param mode Of the cell.
+     * @param sleep Of its radios.
+     */
+    void RunThousandRounds(const std::string& mode, const std::string& sleep)
+    {
+        // Ad hoc it also moves to new channels, of which ns-3 keeps all.
+        const bool isAdhoc = mode == "adhoc";
+        Config::SetDefault(std::string(CLASS) + "MaxSleepers", UintegerValue(isAdhoc ? 2 : 32));
+        Begin(8, mode, sleep);
+        if (sleep == "page")
+        {
+            m_federation->SetCenterAttribute("PageInterval", StringValue("400ms"));
+        }
+        SetRounds(1000, 3);
+        m_federation->SetEnrolled(false);
+        m_federation->SetCenterAttribute("Deadline", StringValue("300ms"));
+        Install();
+        const auto devices = m_federation->GetDevices();
+        // 0 dies; 1 leaves and joins again; 2 walks away and comes back; 3 crashes.
+        m_joules = std::make_unique<FederatedWifiEnergyHelper>(1);
+        m_joules->SetTrainingAttribute("JoulesPerSample", DoubleValue(0));
+        m_joules->Install(*m_federation, m_wifi->GetDevices().Get(0));
+        devices[3]->SetAttribute("LeaveOnStop", BooleanValue(false));
+        devices[3]->SetStopTime(Seconds(9));
+        for (int64_t i = 0; i < 100; ++i)
+        {
+            const Time start = Seconds(2) + Seconds(4) * i;
+            ScheduleCall(start, [&]() { devices[1]->Leave(); });
+            ScheduleCall(start + Seconds(1), [&]() { devices[1]->Join(); });
+            ScheduleCall(start + Seconds(2), [&]() { MoveTo(2, 1e5); });
+            ScheduleCall(start + Seconds(3), [&]() { MoveTo(2, 12); });
+        }
+        Simulator::Run();
+        ASSERT_EQ(m_rounds, 1000U) << mode;
+        EXPECT_LT(m_lastBytes, m_bytes + (isAdhoc ? 500000 : 200000)) << mode;
+        for (uint32_t i = 4; i < 8; ++i)
+        {
+            EXPECT_GT(m_selected[i], 300U) << mode;
+            EXPECT_GT(m_complete[i], 0.98 * m_selected[i]) << mode << " " << i;
+        }
+        for (uint32_t i = 0; i < 4; ++i)
+        {
+            EXPECT_GT(m_complete[i], 0U) << mode << " " << i;
+        }
+        EXPECT_GT(m_complete[1], 50U) << mode;
+        EXPECT_GT(m_complete[2], 50U) << mode;
+        EXPECT_LT(m_complete[2], m_selected[2])
+            << mode << ": some rounds were lost while it was away";
+        EXPECT_FALSE(devices[0]->HasJoined()) << mode;
+        EXPECT_NE(m_wifi->GetSleep()->GetState(0), FederatedWifiSleep::AWAKE) << mode << sleep;
+        EXPECT_EQ(m_wifi->GetSleep()->GetState(3), FederatedWifiSleep::ASLEEP) << mode;
     }
 
     /** @return the physical layer of a device. */
@@ -233,6 +377,8 @@ class SleepingCell : public testing::Test
     std::map<uint32_t, Time> m_wakes; // when it woke for the last time; at first at 0
     uint32_t m_frames = 0;            // to be sent by SendFrames()
     Time m_framesTime;                // when that was
+    uint32_t m_doneRound = 0;         // whose DONE restarts the center; 0: none
+    uint32_t m_dones = 0;             // those that were sent
     std::size_t m_bytes = 0;          // allocated after round 200
     std::size_t m_lastBytes = 0;      // after the last round
 };
@@ -431,6 +577,78 @@ TEST_F(SleepingCell, AStrangerThatJoinedIsSelectedAndHasNoRadioToWake)
     EXPECT_GT(m_selected[STRANGER], 0U);
 }
 
+TEST_F(SleepingCell, AnAcknowledgmentOfAnEarlierLifeOfTheCenterLetsNoSelectedDeviceSleep)
+{
+    for (const uint32_t round : {1, 3}) // the round after the restart has the number 1
+    {
+        Begin(2, "adhoc");
+        SetRounds(1000, 2);
+        std::vector<RoundRecord> records;
+        Install(false);
+        m_federation->GetCenter()->TraceConnectWithoutContext(
+            "RoundEnd", MakeBoundCallback(&KeepRecord, &records));
+        RestartCenterBetweenDones(round);
+        Simulator::Stop(Seconds(3));
+        Simulator::Run();
+        ASSERT_GT(records.size(), round);
+        EXPECT_GE(m_dones, 3U);
+        EXPECT_EQ(records[round - 1].round, 1U) << "the first after the restart";
+        for (const RoundRecord& record : records)
+        {
+            EXPECT_EQ(record.received, 2U) << round << " " << record.start.As(Time::S);
+        }
+    }
+}
+
+TEST_F(SleepingCell, RadiosSleepAgainIfTheCenterStopsBeforeItsGrants)
+{
+    for (const char* mode : {"adhoc", "infrastructure"})
+    {
+        Begin(3, mode);
+        SetRounds(1000, 3);
+        Install(false);
+        const auto center = m_federation->GetCenter();
+        center->TraceConnectWithoutContext("RoundStart",
+                                           MakeCallback(&SleepingCell::StopInThirdRound, this));
+        Simulator::Stop(Seconds(10));
+        Simulator::Run();
+        EXPECT_EQ(m_rounds, 2U) << mode;
+        EXPECT_FALSE(center->IsRunning());
+        for (uint32_t i = 0; i < 3; ++i)
+        {
+            EXPECT_EQ(m_wifi->GetSleep()->GetState(i), FederatedWifiSleep::ASLEEP) << mode << i;
+        }
+    }
+}
+
+TEST_F(SleepingCell, RadiosSleepAgainIfARoundIsCanceledBeforeItsGrants)
+{
+    Begin(3, "adhoc");
+    m_federation->SetCenterAttribute("OnRequest", BooleanValue(true));
+    std::vector<RoundRecord> records;
+    Install(false);
+    const auto center = m_federation->GetCenter();
+    center->TraceConnectWithoutContext("RoundEnd", MakeBoundCallback(&KeepRecord, &records));
+    ScheduleCall(Seconds(1),
+                 [center]()
+                 {
+                     FusionCenter::RoundsRequest request;
+                     request.model = center->GetModel();
+                     request.latest = Seconds(9);
+                     request.done = [](const FusionCenter::RoundsOutcome&) {};
+                     EXPECT_TRUE(center->RunRounds(std::move(request)));
+                 });
+    ScheduleCall(Seconds(1.003), [center]() { center->CancelRounds(); });
+    Simulator::Stop(Seconds(10));
+    Simulator::Run();
+    ASSERT_EQ(records.size(), 1U);
+    EXPECT_EQ(records[0].end, Seconds(1.003));
+    for (uint32_t i = 0; i < 3; ++i)
+    {
+        EXPECT_EQ(m_wifi->GetSleep()->GetState(i), FederatedWifiSleep::ASLEEP) << i;
+    }
+}
+
 TEST_F(SleepingCell, WithPagesAllListenAndOnlyTheSelectedStayAwake)
 {
     for (const char* mode : {"adhoc", "infrastructure"})
@@ -541,6 +759,44 @@ TEST_F(SleepingCell, WithPagesRadiosListenNoMoreAfterTheLastRoundOrWhenTheCenter
     }
 }
 
+TEST_F(SleepingCell, WithPagesRadiosListenAgainWhenTheCenterStartsAgain)
+{
+    const std::vector<std::pair<std::string, uint32_t>> cells = {
+        {"adhoc", 2}, {"adhoc", 1000}, {"infrastructure", 1000}};
+    for (const auto& [mode, rounds] : cells) // two: it has finished before
+    {
+        const bool isAdhoc = mode == "adhoc";
+        Begin(3, mode, "page");
+        SetRounds(rounds, 3);
+        m_federation->SetDeviceAttribute("CenterTimeout", StringValue("2s"));
+        std::vector<RoundRecord> records;
+        Install(false);
+        m_federation->GetCenter()->TraceConnectWithoutContext(
+            "RoundEnd", MakeBoundCallback(&KeepRecord, &records));
+        RestartCenter(Seconds(2.3), Seconds(3.1));
+        m_federation->GetCenter()->SetStopTime(Seconds(8.3));
+        Simulator::Stop(Seconds(20));
+        Simulator::Run();
+        std::vector<Time> starts;
+        for (const RoundRecord& record : records)
+        {
+            EXPECT_EQ(record.received, 3U) << mode << " " << record.start.As(Time::S);
+            if (record.start > Seconds(3.1))
+            {
+                starts.push_back(record.start);
+            }
+        }
+        // Ad hoc devices are enrolled. Stations join again after 2 to 3 s without a message.
+        ASSERT_GE(starts.size(), rounds == 2 ? 2U : 3U) << mode;
+        EXPECT_LE(starts[0], Seconds(isAdhoc ? 4 : 6)) << mode;
+        for (uint32_t i = 0; i < 3 && isAdhoc; ++i) // stations go on asking for the center
+        {
+            EXPECT_LT(m_wakes[i], starts.back() + Seconds(1.1)) << "one more page was due";
+            EXPECT_EQ(m_wifi->GetSleep()->GetState(i), FederatedWifiSleep::ASLEEP) << i;
+        }
+    }
+}
+
 TEST_F(SleepingCell, OverTcpConnectionsSurviveLongSleeps)
 {
     for (const char* sleep : {"none", "wake"})
@@ -592,63 +848,18 @@ TEST_F(SleepingCell, InfrastructureCellsLearnTheSameHoweverTheirRadiosSleep)
     EXPECT_EQ(models["page"], models["none"]);
 }
 
-TEST_F(SleepingCell, AThousandRoundsInWhichDevicesDieLeaveWalkAwayAndComeBackAsleep)
+TEST_F(SleepingCell, AThousandAdHocRoundsInWhichDevicesDieLeaveWalkAwayAndComeBackAsleep)
 {
-    struct Case
-    {
-        const char* mode;  // of the cell
-        const char* sleep; // of its radios
-    };
+    RunThousandRounds("adhoc", "wake");
+}
 
-    for (const auto& [mode, sleep] :
-         {Case{"adhoc", "wake"}, {"infrastructure", "wake"}, {"infrastructure", "page"}})
+TEST_F(SleepingCell, AThousandRoundsInWhichStationsDieLeaveWalkAwayAndComeBackAsleep)
+{
+    if (ABORTS_AT_BEACONS<WifiMac>)
     {
-        // Ad hoc it also moves to new channels, of which ns-3 keeps all.
-        const bool isAdhoc = mode == std::string("adhoc");
-        const bool isPaged = sleep == std::string("page");
-        Config::SetDefault(std::string(CLASS) + "MaxSleepers", UintegerValue(isAdhoc ? 2 : 32));
-        Begin(8, mode, sleep);
-        if (isPaged)
-        {
-            m_federation->SetCenterAttribute("PageInterval", StringValue("400ms"));
-        }
-        SetRounds(1000, 3);
-        m_federation->SetEnrolled(false);
-        m_federation->SetCenterAttribute("Deadline", StringValue("300ms"));
-        Install();
-        const auto devices = m_federation->GetDevices();
-        // 0 dies; 1 leaves and joins again; 2 walks away and comes back; 3 crashes.
-        m_joules = std::make_unique<FederatedWifiEnergyHelper>(1);
-        m_joules->SetTrainingAttribute("JoulesPerSample", DoubleValue(0));
-        m_joules->Install(*m_federation, m_wifi->GetDevices().Get(0));
-        devices[3]->SetAttribute("LeaveOnStop", BooleanValue(false));
-        devices[3]->SetStopTime(Seconds(9));
-        for (int64_t i = 0; i < 100; ++i)
-        {
-            const Time start = Seconds(2) + Seconds(4) * i;
-            ScheduleCall(start, [&]() { devices[1]->Leave(); });
-            ScheduleCall(start + Seconds(1), [&]() { devices[1]->Join(); });
-            ScheduleCall(start + Seconds(2), [&]() { MoveTo(2, 1e5); });
-            ScheduleCall(start + Seconds(3), [&]() { MoveTo(2, 12); });
-        }
-        Simulator::Run();
-        ASSERT_EQ(m_rounds, 1000U) << mode;
-        EXPECT_LT(m_lastBytes, m_bytes + (isAdhoc ? 500000 : 200000)) << mode;
-        for (uint32_t i = 4; i < 8; ++i)
-        {
-            EXPECT_GT(m_selected[i], 300U) << mode;
-            EXPECT_GT(m_complete[i], 0.98 * m_selected[i]) << mode << " " << i;
-        }
-        for (uint32_t i = 0; i < 4; ++i)
-        {
-            EXPECT_GT(m_complete[i], 0U) << mode << " " << i;
-        }
-        EXPECT_GT(m_complete[1], 50U) << mode;
-        EXPECT_GT(m_complete[2], 50U) << mode;
-        EXPECT_LT(m_complete[2], m_selected[2])
-            << mode << ": some rounds were lost while it was away";
-        EXPECT_FALSE(devices[0]->HasJoined()) << mode;
-        EXPECT_NE(m_wifi->GetSleep()->GetState(0), FederatedWifiSleep::AWAKE) << mode << sleep;
-        EXPECT_EQ(m_wifi->GetSleep()->GetState(3), FederatedWifiSleep::ASLEEP) << mode;
+        GTEST_SKIP() << "ns-3.35 with asserts stops where a beacon and another frame are due at "
+                        "the same time";
     }
+    RunThousandRounds("infrastructure", "wake");
+    RunThousandRounds("infrastructure", "page");
 }
