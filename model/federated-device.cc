@@ -348,6 +348,12 @@ FederatedDevice::IsRunning() const
     return m_link->IsRunning();
 }
 
+bool
+FederatedDevice::IsLeaving() const
+{
+    return m_left && m_link->IsRunning();
+}
+
 uint32_t
 FederatedDevice::GetLastRound() const
 {

@@ -191,6 +191,9 @@ class FederatedDevice : public Application
     /** @return whether the application has started, and has neither stopped nor left. */
     bool IsRunning() const;
 
+    /** @return whether it waits for the acknowledgment of its LEAVE. */
+    bool IsLeaving() const;
+
     /** @return the round of the last grant that it accepted; 0 before the first. */
     uint32_t GetLastRound() const;
 

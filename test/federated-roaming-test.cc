@@ -31,6 +31,7 @@
 #include <iterator>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -531,6 +532,25 @@ TEST_F(Roaming, AWalkerThatStoppedByItselfIsNotRevived)
     EXPECT_FALSE(m_applications[1]->GetNode());
 }
 
+TEST_F(Roaming, AWalkerThatWaitsForTheAnswerToItsOwnLeaveIsNotRevivedEither)
+{
+    Make();
+    SetReach(Seconds(2.3), 0, false);
+    ScheduleCall(Seconds(2.4), [this]() { m_applications[0]->Leave(); });
+    Walk(Seconds(2.4), 90); // it looks at 2.5 s
+    ScheduleCall(Seconds(2.6),
+                 [this]()
+                 {
+                     EXPECT_TRUE(m_applications[0]->IsLeaving());
+                     EXPECT_EQ(m_roaming->GetCell(0), 0U);
+                 });
+    Run(Seconds(6));
+    EXPECT_EQ(m_roaming->GetMoves(), 0U);
+    EXPECT_FALSE(m_applications[0]->IsLeaving());
+    EXPECT_FALSE(m_applications[0]->IsRunning());
+    EXPECT_FALSE(m_applications[1]->GetNode());
+}
+
 TEST_F(Roaming, AWalkerMayHaveCellsThatItDoesNotVisit)
 {
     Make();
@@ -571,6 +591,8 @@ TEST_F(Roaming, MistakesOfAScriptGetASentence)
     EXPECT_DEATH(roaming->AddWalker(m_walker, {}), "a walker visits no cell");
     EXPECT_DEATH(m_roaming->AddWalker(m_walker, {m_applications[0]}),
                  "a walker has 1 applications, but there are 2 cells");
+    EXPECT_DEATH(m_roaming->AddWalker(m_walker, {m_applications[0], m_applications[0]}),
+                 "the application for cell 0 is also that of another cell or walker");
     const auto& devices = m_cells[0]->federation.GetDevices();
     EXPECT_DEATH(m_roaming->AddWalker(m_walker, {devices[0], nullptr}), "is on node . already");
     m_applications[1]->SetAttribute("Share", UintegerValue(1));
@@ -589,5 +611,9 @@ TEST_F(Roaming, MistakesOfAScriptGetASentence)
     Place(far, 0);
     EXPECT_DEATH(m_roaming->AddWalker(far, m_applications), "devices walk only between cells of");
     m_roaming->AddWalker(m_walker, m_applications);
+    const auto second = CreateObject<Node>();
+    Place(second, 10);
+    EXPECT_DEATH(m_roaming->AddWalker(second, {nullptr, m_applications[1]}),
+                 "the application for cell 1 is also that of another cell or walker");
     EXPECT_DEATH(m_roaming->AddCell(m_walker), "AddCell comes after AddWalker");
 }

@@ -24,6 +24,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -156,6 +157,8 @@ class WifiCells : public testing::Test
     /** Forget everything. */
     void Reset()
     {
+        m_visitors.clear();
+        m_roaming = nullptr;
         m_cells.clear();
         Simulator::Destroy();
         RngSeedManager::SetSeed(1);
@@ -169,7 +172,51 @@ class WifiCells : public testing::Test
         return *m_cells.back();
     }
 
+    /**
+     * Let a device walk between two cells of six devices, whose rounds have no end.
+     * @param change Changes a cell, of this number, before it is installed.
+     * @param jumps When the device comes to another place, and where; before, it is at 20 m.
+     * @param end When the simulation ends, in seconds.
+     */
+    void Walk(const std::function<void(Cell&, uint32_t)>& change,
+              const std::vector<std::pair<double, double>>& jumps,
+              double end)
+    {
+        Reset();
+        const auto task = CreateObject<LearningTask>();
+        task->SetGroups({13});
+        task->AssignStreams(FederatedStreams::FEDERATION);
+        const auto walker = CreateObject<Node>();
+        Cell::Place(walker, 20);
+        m_roaming = CreateObject<FederatedRoaming>();
+        for (uint32_t number : {0U, 1U})
+        {
+            Cell& cell = Add(number, 100);
+            cell.m_wifi.SetFading(0);
+            cell.m_federation.ShareTask(task, 6 * number, number);
+            cell.m_federation.SetCenterAttribute("Rounds", UintegerValue(100000));
+            cell.m_federation.SetCenterAttribute("Participants", UintegerValue(7));
+            cell.m_federation.SetCenterAttribute("EvaluationInterval", UintegerValue(0));
+            change(cell, number);
+            cell.Install();
+            m_visitors.push_back(cell.m_wifi.AddVisitor(cell.m_federation, walker, 0, 12));
+            m_roaming->AddCell(cell.m_accessPoint);
+        }
+        m_roaming->AddWalker(walker, m_visitors);
+        for (const auto& [time, x] : jumps)
+        {
+            Simulator::Schedule(Seconds(time),
+                                &MobilityModel::SetPosition,
+                                walker->GetObject<MobilityModel>(),
+                                Vector(x, 0, 0));
+        }
+        Simulator::Stop(Seconds(end));
+        Simulator::Run();
+    }
+
     std::vector<std::unique_ptr<Cell>> m_cells;
+    Ptr<FederatedRoaming> m_roaming;              //!< Of the device that walks.
+    std::vector<Ptr<FederatedDevice>> m_visitors; //!< It, in each cell.
 };
 
 TEST_F(WifiCells, TwoInOneSimulationGiveWhatEachGivesAlone)
@@ -380,42 +427,18 @@ TEST_F(WifiCells, ADeviceWalksFromOneToTheOtherAndBack)
 {
     for (const std::string mode : {"adhoc", "infrastructure", "wire"})
     {
-        Reset();
-        const auto task = CreateObject<LearningTask>();
-        task->SetGroups({13});
-        task->AssignStreams(FederatedStreams::FEDERATION);
-        const auto walker = CreateObject<Node>();
-        Cell::Place(walker, 20);
-        const auto roaming = CreateObject<FederatedRoaming>();
-        std::vector<Ptr<FederatedDevice>> applications;
-        for (uint32_t number : {0U, 1U})
-        {
-            Cell& cell = Add(number, 100);
-            cell.m_wifi.SetFading(0);
-            cell.m_wifi.SetMode(mode == "adhoc" ? "adhoc" : "infrastructure");
-            cell.m_wifi.SetCenterOnWire(mode == "wire");
-            cell.m_wifi.SetSleep(number == 1 ? "wake" : "none");
-            cell.m_federation.ShareTask(task, 6 * number, number);
-            cell.m_federation.SetCenterAttribute("Rounds", UintegerValue(100000));
-            cell.m_federation.SetCenterAttribute("Participants", UintegerValue(7));
-            cell.m_federation.SetCenterAttribute("EvaluationInterval", UintegerValue(0));
-            cell.m_federation.SetDeviceAttribute(
-                "TimePerSample", StringValue("ns3::ConstantRandomVariable[Constant=2e-3]"));
-            cell.Install();
-            applications.push_back(cell.m_wifi.AddVisitor(cell.m_federation, walker, 0, 12));
-            roaming->AddCell(cell.m_accessPoint);
-        }
-        roaming->AddWalker(walker, applications);
-        for (const auto& [time, x] : {std::pair(3.0, 60.0), std::pair(6.0, 40.0)})
-        {
-            Simulator::Schedule(Seconds(time),
-                                &MobilityModel::SetPosition,
-                                walker->GetObject<MobilityModel>(),
-                                Vector(x, 0, 0));
-        }
-        Simulator::Stop(Seconds(9));
-        Simulator::Run();
-        EXPECT_EQ(roaming->GetMoves(), 2U) << mode;
+        Walk(
+            [&mode](Cell& cell, uint32_t number)
+            {
+                cell.m_wifi.SetMode(mode == "adhoc" ? "adhoc" : "infrastructure");
+                cell.m_wifi.SetCenterOnWire(mode == "wire");
+                cell.m_wifi.SetSleep(number == 1 ? "wake" : "none");
+                cell.m_federation.SetDeviceAttribute(
+                    "TimePerSample", StringValue("ns3::ConstantRandomVariable[Constant=2e-3]"));
+            },
+            {{3, 60}, {6, 40}},
+            9);
+        EXPECT_EQ(m_roaming->GetMoves(), 2U) << mode;
         const auto count = [this](uint32_t number, double from, double to)
         {
             uint32_t rounds = 0;
@@ -438,8 +461,8 @@ TEST_F(WifiCells, ADeviceWalksFromOneToTheOtherAndBack)
         EXPECT_GE(count(0, 6, 9), 5U) << mode;
         EXPECT_EQ(count(0, 4, 6), 0U) << mode;
         EXPECT_EQ(count(1, 0, 3) + count(1, 7, 9), 0U) << mode;
-        const uint32_t answers = applications[0]->GetPrivacyLedger().GetAnswers();
-        EXPECT_EQ(applications[1]->GetPrivacyLedger().GetAnswers(), answers);
+        const uint32_t answers = m_visitors[0]->GetPrivacyLedger().GetAnswers();
+        EXPECT_EQ(m_visitors[1]->GetPrivacyLedger().GetAnswers(), answers);
         EXPECT_GE(answers, count(0, 0, 9) + count(1, 0, 9));
         EXPECT_EQ(m_cells[0]->m_records.back().joined, 7U) << mode;
         EXPECT_EQ(m_cells[1]->m_records.back().joined, 6U) << mode;
@@ -450,39 +473,15 @@ TEST_F(WifiCells, AWalkerThatJumpsOutOfReachIsForgottenAndJoinsWhereItComesTo)
 {
     for (const std::string mode : {"adhoc", "infrastructure"})
     {
-        Reset();
-        const auto task = CreateObject<LearningTask>();
-        task->SetGroups({13});
-        task->AssignStreams(FederatedStreams::FEDERATION);
-        const auto walker = CreateObject<Node>();
-        Cell::Place(walker, 20);
-        const auto roaming = CreateObject<FederatedRoaming>();
-        std::vector<Ptr<FederatedDevice>> applications;
-        for (uint32_t number : {0U, 1U})
-        {
-            Cell& cell = Add(number, 100);
-            cell.m_wifi.SetMode(mode);
-            cell.m_wifi.SetFading(0);
-            cell.m_federation.ShareTask(task, 6 * number, number);
-            cell.m_federation.SetCenterAttribute("Rounds", UintegerValue(100000));
-            cell.m_federation.SetCenterAttribute("Participants", UintegerValue(7));
-            cell.m_federation.SetCenterAttribute("EvaluationInterval", UintegerValue(0));
-            cell.m_federation.SetCenterAttribute("VisitorTimeout", TimeValue(Seconds(4)));
-            cell.Install();
-            applications.push_back(cell.m_wifi.AddVisitor(cell.m_federation, walker, 0, 12));
-            roaming->AddCell(cell.m_accessPoint);
-        }
-        roaming->AddWalker(walker, applications);
-        for (const auto& [time, x] : {std::pair(3.0, 1e5), std::pair(10.0, 90.0)})
-        {
-            Simulator::Schedule(Seconds(time),
-                                &MobilityModel::SetPosition,
-                                walker->GetObject<MobilityModel>(),
-                                Vector(x, 0, 0));
-        }
-        Simulator::Stop(Seconds(18));
-        Simulator::Run();
-        EXPECT_EQ(roaming->GetMoves(), 1U) << mode;
+        Walk(
+            [&mode](Cell& cell, uint32_t)
+            {
+                cell.m_wifi.SetMode(mode);
+                cell.m_federation.SetCenterAttribute("VisitorTimeout", TimeValue(Seconds(4)));
+            },
+            {{3, 1e5}, {10, 90}},
+            18);
+        EXPECT_EQ(m_roaming->GetMoves(), 1U) << mode;
         for (const RoundRecord& record : m_cells[0]->m_records)
         {
             // A round lasts a second at the most; it notices after 4 s that nothing is received.

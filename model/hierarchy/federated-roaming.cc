@@ -10,6 +10,8 @@
 #include "ns3/pointer.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 
@@ -124,6 +126,15 @@ FederatedRoaming::CheckApplication(const Walker& walker, uint32_t cell) const
     NS_ABORT_MSG_IF(enrolled.Get(),
                     "FederatedRoaming: a walker is enrolled in cell "
                         << cell << ", and could not join it again (attribute Enrolled)");
+    auto uses = std::count(walker.applications.begin(), walker.applications.end(), application);
+    for (const Walker& other : m_walkers)
+    {
+        uses += std::count(other.applications.begin(), other.applications.end(), application);
+    }
+    NS_ABORT_MSG_IF(uses > 1,
+                    "FederatedRoaming: the application for cell "
+                        << cell << " is also that of another cell or walker; a walker needs one of "
+                        << "its own for each cell");
     for (const auto& other : walker.applications)
     {
         NS_ABORT_MSG_IF(other && (GetTask(other) != GetTask(application) ||
@@ -196,7 +207,9 @@ FederatedRoaming::Look()
         }
         const Ptr<FederatedDevice>& here = walker.applications[walker.cell];
         const uint32_t nearest = FindNearest(walker);
-        if (walker.isLeaving || !here->IsRunning() || nearest == walker.cell ||
+        // Who leaves without having been asked to stays away, also while LEAVE is not answered.
+        const bool hasLeft = here->IsLeaving() || !here->IsRunning();
+        if (walker.isLeaving || hasLeft || nearest == walker.cell ||
             GetDistance(walker, walker.cell) - GetDistance(walker, nearest) <= m_hysteresis)
         {
             continue;
