@@ -92,7 +92,8 @@ class RadioSupply : public compat::EnergySource
  * cancel some of these events when the state changes, and then draws no more energy: after a frame
  * was sent, as early as if the radio had been sending since then. The others are canceled, and ns-3
  * keeps them until their time has come, which may be hours: so that time is now until the battery
- * is low, and nothing comes of it.
+ * is low, and nothing comes of it. Up to ns-3.36 the model also draws as if it were awake when a
+ * frame reaches a radio that sleeps.
  */
 class LastingRadioEnergyModel : public WifiRadioEnergyModel
 {
@@ -109,6 +110,12 @@ class LastingRadioEnergyModel : public WifiRadioEnergyModel
 
     void ChangeState(int newState) override
     {
+        const bool endsSleep = newState != static_cast<int>(WifiPhyState::SLEEP) &&
+                               newState != static_cast<int>(WifiPhyState::OFF);
+        if (m_phy->IsStateSleep() && endsSleep)
+        {
+            return; // it hears a frame
+        }
         const bool plannedOff =
             newState == static_cast<int>(WifiPhyState::OFF) && !m_phy->IsStateOff();
         if (!plannedOff || m_supply->GetEnergyFraction() < 1e-3)

@@ -271,8 +271,8 @@ class FederatedWifiHelper
      *   - `ThresholdPreambleDetectionModel::MinimumRssi`: -110 dBm instead of -82 dBm, and
      *     `Threshold`: -5 dB instead of 4 dB: with the defaults no frame below about 12 dB (20 MHz)
      *     is detected, whatever its MCS could do (SetPreambleDetection);
-     *   - `BE_BlockAckInactivityTimeout`, up to ns-3.36: 512 ms instead of none, because a receiver
-     *     keeps an agreement that the sender has ended.
+     *   - up to ns-3.36: a receiver ends its block ack agreement when the sender asks for a new
+     *     one, as in later releases, instead of waiting for frames that were dropped.
      *
      * Of access points:
      *   - `QosTxop::UseExplicitBarAfterMissedBlockAck`: false instead of true, and from ns-3.44 on

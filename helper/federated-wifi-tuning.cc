@@ -5,10 +5,12 @@
 #include "federated-neighbors.h"
 
 #include "ns3/abort.h"
+#include "ns3/adhoc-wifi-mac.h"
 #include "ns3/ap-wifi-mac.h"
 #include "ns3/block-ack-manager.h"
 #include "ns3/boolean.h"
 #include "ns3/double.h"
+#include "ns3/ht-frame-exchange-manager.h"
 #include "ns3/ipv4.h"
 #include "ns3/node.h"
 #include "ns3/pointer.h"
@@ -20,11 +22,13 @@
 #include "ns3/threshold-preamble-detection-model.h"
 #include "ns3/traffic-control-layer.h"
 #include "ns3/uinteger.h"
+#include "ns3/wifi-mac-header.h"
 #include "ns3/wifi-mac.h"
 #include "ns3/wifi-net-device.h"
 #include "ns3/wifi-phy.h"
 #include "ns3/wifi-psdu.h"
 
+#include <array>
 #include <map>
 #include <string>
 #include <utility>
@@ -39,22 +43,84 @@ namespace
 constexpr uint8_t BEST_EFFORT = 0; // the traffic of a federation
 
 /**
- * @return whether a receiver keeps an old agreement when it receives a new ADDBA request: not from
- * ns-3.37 on, which is recognized by its multi-link functions.
+ * End the agreement under which a station received frames, if the sender asks for a new one. Sink
+ * of MonitorSnifferRx, which fires before the MAC gets the frame.
+ * @tparam Mac A kind of MAC; in ns-3.35 the base class of all does not give what handles its
+ * frames.
+ * @param mac The receiver.
+ * @param frame A frame that it received.
+ * @param mpdu Whether it is of an A-MPDU.
+ */
+template <typename Mac>
+void
+EndOldAgreement(Mac* mac,
+                Ptr<const Packet> frame,
+                uint16_t,
+                WifiTxVector,
+                MpduInfo mpdu,
+                SignalNoiseDbm,
+                uint16_t)
+{
+    WifiMacHeader header;
+    if (mpdu.type != NORMAL_MPDU || frame->PeekHeader(header) == 0 || !header.IsMgt() ||
+        !header.IsAction() || header.GetAddr1() != mac->GetAddress())
+    {
+        return;
+    }
+    // The classes that read these octets are in other files in other releases.
+    std::array<uint8_t, 4> octets{}; // category, action, dialog token, parameters
+    const auto body = frame->CreateFragment(header.GetSerializedSize(),
+                                            frame->GetSize() - header.GetSerializedSize());
+    constexpr uint8_t BLOCK_ACK = 3;
+    constexpr uint8_t ADDBA_REQUEST = 0;
+    const auto manager = DynamicCast<HtFrameExchangeManager>(mac->GetFrameExchangeManager());
+    if (manager && body->CopyData(octets.data(), octets.size()) == octets.size() &&
+        octets[0] == BLOCK_ACK && octets[1] == ADDBA_REQUEST)
+    {
+        manager->DestroyBlockAckAgreement(header.GetAddr2(), (octets[3] >> 2) & 0xf);
+    }
+}
+
+/**
+ * Have a receiver replace an old block ack agreement when the sender asks for a new one. From
+ * ns-3.37 on, which is recognized by its multi-link functions, it does so.
  */
 template <typename Mac>
 auto
-KeepsOldAgreements(const Mac& mac, int) -> decltype(mac.GetNLinks(), bool())
+ReplaceOldAgreements(Mac& mac, int) -> decltype(mac.GetNLinks(), void())
 {
-    return false;
 }
 
-/** In earlier releases. */
+/**
+ * In earlier releases it keeps the old one, and would wait for frames that were dropped.
+ * (BE_BlockAckInactivityTimeout does not mend that: a receiver ends an agreement that long after it
+ * began, also in the middle of a burst, and the sender then forgets what is on its way.)
+ */
 template <typename Mac>
-bool
-KeepsOldAgreements(const Mac&, long)
+void
+ReplaceOldAgreements(Mac& mac, long)
 {
-    return true;
+    mac.GetWifiPhy()->TraceConnectWithoutContext("MonitorSnifferRx",
+                                                 MakeBoundCallback(&EndOldAgreement<Mac>, &mac));
+}
+
+/**
+ * Call ReplaceOldAgreements() for the right kind of MAC.
+ * @tparam Macs Kinds of MACs.
+ * @param mac A MAC.
+ */
+template <typename... Macs>
+void
+ReplaceOldAgreementsOf(const Ptr<WifiMac>& mac)
+{
+    const auto replace = [](const auto& kind)
+    {
+        if (kind)
+        {
+            ReplaceOldAgreements(*kind, 0);
+        }
+    };
+    (replace(DynamicCast<Macs>(mac)), ...);
 }
 
 /**
@@ -160,12 +226,7 @@ TuneAgreements(const Ptr<WifiMac>& mac, const Ptr<QosTxop>& txop, uint32_t limit
         mac->GetWifiRemoteStationManager()->SetAttributeFailSafe(
             "IncrementRetryCountUnderBa", BooleanValue(true)); // since ns-3.44
     }
-    if (KeepsOldAgreements(*mac, 0))
-    {
-        // Let the old agreement expire: under it the receiver would wait for frames that were
-        // dropped.
-        mac->SetAttribute("BE_BlockAckInactivityTimeout", UintegerValue(500)); // times 1024 us
-    }
+    ReplaceOldAgreementsOf<AdhocWifiMac, ApWifiMac, StaWifiMac>(mac);
     // Unanswered requests must end as well.
     if (limit > 0)
     {

@@ -387,7 +387,14 @@ TEST_F(WifiCell, TheMeasuredBudgetScalesWithTheRateOfTheChannel)
             EXPECT_LT(last.uplinkSeconds, 1);
             EXPECT_NEAR(last.bitBudget * dimension / last.uplinkSeconds / last.meanRate, 1, 1e-6);
             EXPECT_EQ(last.received, 3U);
-            EXPECT_DOUBLE_EQ(last.deliveredBits, last.grantedBits);
+            for (const RoundRecord& record : m_records)
+            {
+                EXPECT_LE(record.deliveredBits, record.grantedBits);
+                // Frames of an ad hoc cell are not repeated: the first one of a slot may collide
+                // with the center's answer to the device before.
+                const double lost = record.grantedBits - record.deliveredBits;
+                EXPECT_LE(lost * dimension, mode == std::string("adhoc") ? 2 * 8 * 1400 : 0);
+            }
             EXPECT_NEAR(ToDb(last.meanSnr), GetLinkBudget(10, width), 0.5);
             rates.push_back(last.meanRate);
         }
