@@ -324,7 +324,7 @@ FederatedCommandLine::AddChoice(const std::string& name,
         const std::string& word = spelling == spellings.end() ? text : spelling->second;
         if (std::find(choices.begin(), choices.end(), word) == choices.end())
         {
-            return "is none of " + list;
+            return "is not one of " + list;
         }
         value = word;
         return "";

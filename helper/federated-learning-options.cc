@@ -111,7 +111,7 @@ Make(const std::vector<Choice>& choices,
         error = "needs " + std::string(choice.values) + " after '" + choice.word + ":'";
         return nullptr;
     }
-    error = "is none of " + list;
+    error = "is not one of " + list;
     return nullptr;
 }
 

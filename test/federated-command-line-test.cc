@@ -175,7 +175,7 @@ TEST_F(FederatedCommandLines, ReadsOtherSpellingsAsTheWordsThatTheyStandFor)
     EXPECT_EQ(color, "red");
     EXPECT_EQ(Parse({"--color=grey"}), "");
     EXPECT_EQ(color, "gray");
-    EXPECT_EQ(Parse({"--color=Grey"}), "The value of --color=Grey is none of gray, red.");
+    EXPECT_EQ(Parse({"--color=Grey"}), "The value of --color=Grey is not one of gray, red.");
 }
 
 TEST_F(FederatedCommandLines, ReadsTheLossPolicyInBothSpellings)
@@ -278,7 +278,8 @@ TEST_F(FederatedCommandLines, RefusesWrongTimes)
 
 TEST_F(FederatedCommandLines, RefusesWrongWords)
 {
-    EXPECT_EQ(Parse({"--mode=mesh"}), "The value of --mode=mesh is none of adhoc, infrastructure.");
+    EXPECT_EQ(Parse({"--mode=mesh"}),
+              "The value of --mode=mesh is not one of adhoc, infrastructure.");
     EXPECT_NE(Parse({"--mode=adho"}), "");
     EXPECT_NE(Parse({"--mode=adhoc "}), "");
     EXPECT_EQ(Parse({"--budget=3"}), "The value of --budget=3 is not measured.");

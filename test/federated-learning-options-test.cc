@@ -115,7 +115,7 @@ TEST(FederatedLearningOptions, SayWhatIsWrong)
 {
     for (const char* text : {"", "Mean", "mean:1", "median:", "krum", "trim:0.1"})
     {
-        EXPECT_EQ(ReadAggregator(text), "is none of mean, median, trimmed:F, norm:C") << text;
+        EXPECT_EQ(ReadAggregator(text), "is not one of mean, median, trimmed:F, norm:C") << text;
     }
     for (const char* value : {"", ":", ":0.51", ":-0.1", ":nan", ":0.1x", ":0,1", ":10%"})
     {
@@ -132,7 +132,8 @@ TEST(FederatedLearningOptions, SayWhatIsWrong)
 
     for (const char* text : {"", "IID", "iid:", "iid:1", "iid ", " iid", "labels:2", "random:1"})
     {
-        EXPECT_EQ(ReadPartition(text), "is none of iid, dirichlet:A, shards:S, labels, quantity:A")
+        EXPECT_EQ(ReadPartition(text),
+                  "is not one of iid, dirichlet:A, shards:S, labels, quantity:A")
             << text;
     }
     for (const char* value : {"", "0", "-1", "nan", "inf", "1x", "0.5 ", "1e7", "0,5", "0.5:1"})
@@ -153,7 +154,7 @@ TEST(FederatedLearningOptions, SayWhatIsWrong)
     for (const char* text :
          {"", "MLP:200", "mlp200", "logistic:1", "lenet:", "cnn", "ns3::MlpModel"})
     {
-        EXPECT_EQ(ReadModel(text), "is none of mlp:H, mlp, logistic, lenet") << text;
+        EXPECT_EQ(ReadModel(text), "is not one of mlp:H, mlp, logistic, lenet") << text;
     }
     for (const char* value : {"", "0", "-5", "200x", "65536", "200,", ",", "1,,2", "2.5", "a"})
     {
@@ -170,7 +171,7 @@ TEST(FederatedLearningOptions, RefuseBadCommandLines)
               "The value of --partition=dirichlet:0 needs a number above 0 and up to 1e6 after "
               "'dirichlet:'.");
     EXPECT_EQ(Parse({"--model=cnn"}, options),
-              "The value of --model=cnn is none of mlp:H, mlp, logistic, lenet.");
+              "The value of --model=cnn is not one of mlp:H, mlp, logistic, lenet.");
     EXPECT_EQ(Parse({"--aggregator=trimmed:0.6"}, options),
               "The value of --aggregator=trimmed:0.6 needs a number from 0 to 0.5 after "
               "'trimmed:'.");
