@@ -200,6 +200,11 @@ FindWarnings(const RunFacts& facts)
                 "--interval)?";
         warnings.push_back(text.str());
     }
+    if (!facts.isFinite)
+    {
+        warnings.emplace_back("The model has no finite loss: is LearningRate too large, or does a "
+                              "model of your own compute scores that are not finite?");
+    }
     return warnings;
 }
 
@@ -214,7 +219,7 @@ IsMistake(const RunFacts& facts)
                         facts.states[PARTICIPANT_LOST] + facts.states[PARTICIPANT_UNREACHABLE] +
                                 facts.states[PARTICIPANT_NO_MODEL] >
                             0;
-    return !hasLearned && !isLost;
+    return (!hasLearned && !isLost) || !facts.isFinite;
 }
 
 FederatedDiagnosis::FederatedDiagnosis(const Ptr<FusionCenter>& center,
@@ -287,6 +292,10 @@ FederatedDiagnosis::HandleRoundEnd(const RoundRecord& record)
     m_facts.skipped += record.skipped ? 1 : 0;
     m_facts.selected += record.selected;
     m_facts.received += record.received;
+    if (!std::isnan(record.testAccuracy)) // it was evaluated
+    {
+        m_facts.isFinite = std::isfinite(record.trainLoss);
+    }
     for (const LinkRecord& link : record.links)
     {
         ++m_facts.states.at(link.state);

@@ -46,6 +46,7 @@ struct RunFacts
                                                                        //!< the last round; NaN: no.
     std::string interval;   //!< That of the devices, in words.
     bool isPrivate = false; //!< Whether their quantizer adds noise for differential privacy.
+    bool isFinite = true;   //!< Whether the loss was finite when the model was last evaluated.
     std::array<uint64_t, PARTICIPANT_STATES> states{}; //!< Outcomes of participants, over rounds.
 };
 
@@ -61,7 +62,8 @@ std::vector<std::string> FindWarnings(const RunFacts& facts);
  * @ingroup federated
  * @param facts What a run came to.
  * @return whether it taught nothing, and not because of the channel: no round was fused although
- * updates arrived, or none was ever sent. Messages that were lost on their way are a result.
+ * updates arrived, none was ever sent, or the model came to have no finite loss. Messages that were
+ * lost on their way are a result.
  */
 bool IsMistake(const RunFacts& facts);
 

@@ -18,8 +18,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <numeric>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,6 +65,32 @@ class TemplateModel : public SimpleModel
 };
 
 NS_OBJECT_ENSURE_REGISTERED(TemplateModel);
+
+// A model with two mistakes: its scores are not numbers, and its gradient does not use them.
+class NotANumberModel : public TemplateModel
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::NotANumberModel")
+                                .SetParent<TemplateModel>()
+                                .AddConstructor<NotANumberModel>();
+        return tid;
+    }
+
+  private:
+    void DoComputeLogits(const Sample& x, const float*, float* z) const override
+    {
+        std::fill_n(z, x.shape.classes, std::numeric_limits<float>::quiet_NaN());
+    }
+
+    void DoAddGradient(const Sample& x, const float*, const float*, float* g) const override
+    {
+        g[0] += x.input[0];
+    }
+};
+
+NS_OBJECT_ENSURE_REGISTERED(NotANumberModel);
 
 } // namespace ns3
 
@@ -154,8 +183,14 @@ class CustomModels : public testing::Test
         star.Install(federation, CreateObject<Node>());
         federation.StopWhenFinished();
         Simulator::Run();
+        std::ostringstream warnings;
+        m_isMistake = federation.PrintWarnings(warnings);
+        m_warnings = warnings.str();
         return federation.GetTraceWriter()->GetLastRound();
     }
+
+    std::string m_warnings;   //!< Of the last run.
+    bool m_isMistake = false; //!< Whether its exit code would be 1.
 };
 
 } // namespace
@@ -169,6 +204,16 @@ TEST_F(CustomModels, LearnInAFederationByTheNameOfTheirTypeId)
     EXPECT_GT(record.testAccuracy, 0.8);
     EXPECT_NEAR(record.testAccuracy, reference.testAccuracy, 0.1);
     EXPECT_NEAR(record.trainLoss, reference.trainLoss, 0.2 * reference.trainLoss);
+}
+
+TEST_F(CustomModels, WithoutAFiniteLossEndWithASentence)
+{
+    EXPECT_GT(Run("ns3::TemplateModel").testAccuracy, 0);
+    EXPECT_FALSE(m_isMistake) << m_warnings;
+    EXPECT_EQ(m_warnings.find("finite"), std::string::npos) << m_warnings;
+    EXPECT_EQ(Run("ns3::NotANumberModel").received, 4U);
+    EXPECT_TRUE(m_isMistake);
+    EXPECT_NE(m_warnings.find("The model has no finite loss"), std::string::npos) << m_warnings;
 }
 
 TEST_F(CustomModels, GiveTheSameResultOnAnyNumberOfThreads)

@@ -119,6 +119,13 @@ TEST(FederatedDiagnosis, SaysThatTheIntervalClampsMuch)
     ExpectOne(facts, "60 % of the coordinates", false);
 }
 
+TEST(FederatedDiagnosis, SaysThatTheModelHasNoFiniteLoss)
+{
+    RunFacts facts = MakeGoodRun();
+    facts.isFinite = false;
+    ExpectOne(facts, "The model has no finite loss: is LearningRate too large", true);
+}
+
 TEST(FederatedDiagnosis, CountsDevicesThatDidNotJoin)
 {
     RunFacts facts = MakeGoodRun();
