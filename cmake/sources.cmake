@@ -1,6 +1,7 @@
 # The one list of files, for all three builds. The wscript reads it too: one path a line.
 set(federated_sources
     helper/federated-attack-options.cc
+    helper/federated-cell-sentences.cc
     helper/federated-command-line.cc
     helper/federated-diagnosis.cc
     helper/federated-helper.cc
@@ -16,6 +17,7 @@ set(federated_sources
     helper/federated-result-line.cc
     helper/federated-run-record.cc
     helper/federated-scenario-options.cc
+    helper/federated-summary.cc
     helper/federated-trace-files.cc
     helper/federated-trace-writer.cc
     model/base/bit-packer.cc
@@ -155,6 +157,7 @@ set(federated_sources
 # Headers that others may include; those that only a .cc beside them includes are not listed.
 set(federated_headers
     helper/federated-attack-options.h
+    helper/federated-cell-sentences.h
     helper/federated-command-line.h
     helper/federated-diagnosis.h
     helper/federated-helper.h
@@ -170,6 +173,7 @@ set(federated_headers
     helper/federated-result-line.h
     helper/federated-run-record.h
     helper/federated-scenario-options.h
+    helper/federated-summary.h
     helper/federated-trace-files.h
     helper/federated-trace-writer.h
     model/base/big-endian.h

@@ -2,8 +2,11 @@
 
 #include "federated-helper.h"
 
+#include "federated-cell-sentences.h"
+#include "federated-privacy-totals.h"
 #include "federated-progress.h"
 #include "federated-ranks.h"
+#include "federated-summary.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
@@ -91,6 +94,21 @@ StopSimulation(const FusionCenter* center, uint32_t /* rounds */)
     {
         Simulator::Stop();
     }
+}
+
+/**
+ * Abort if a center that the simulation waits for never finishes.
+ * @param center The center.
+ */
+void
+CheckFinishes(const Ptr<FusionCenter>& center)
+{
+    BooleanValue onRequest;
+    center->GetAttribute("OnRequest", onRequest);
+    NS_ABORT_MSG_IF(onRequest.Get(),
+                    "FederatedHelper: StopWhenFinished (or EnableOutput) of a federation whose "
+                    "center has OnRequest: it never finishes by itself; call it on the federation "
+                    "of the edges, and EnableTraces on this one");
 }
 
 /**
@@ -189,28 +207,6 @@ JoinNames(const std::vector<std::string>& names)
 }
 
 /**
- * @param cells Numbers of cells, ascending, at least one.
- * @return them in words.
- */
-std::string
-DescribeCells(const std::vector<uint32_t>& cells)
-{
-    std::string text = cells.size() == 1 ? "Cell " : "Cells ";
-    for (std::size_t i = 0; i < cells.size();)
-    {
-        std::size_t last = i;
-        while (last + 1 < cells.size() && cells[last + 1] == cells[last] + 1)
-        {
-            ++last;
-        }
-        text += (i == 0 ? "" : ", ") + std::to_string(cells[i]) +
-                (last > i ? " to " + std::to_string(cells[last]) : "");
-        i = last + 1;
-    }
-    return text;
-}
-
-/**
  * @param reference Identifier of a node.
  * @param nodes Identifiers of the nodes of all devices.
  * @param device A device.
@@ -256,7 +252,7 @@ ListAttributes(const Ptr<Object>& object, bool isPart = false)
         {
             const TypeId::AttributeInformation& attribute = level.GetAttribute(i);
             const bool isKey = attribute.name.find("Key") != std::string::npos;
-            if (isKey || attribute.supportLevel != TypeId::SUPPORTED ||
+            if (isKey || attribute.supportLevel != TypeId::SupportLevel::SUPPORTED ||
                 (attribute.flags & TypeId::ATTR_GET) == 0 || !attribute.accessor->HasGetter())
             {
                 continue;
@@ -287,42 +283,6 @@ ListAttributes(const Ptr<Object>& object, bool isPart = false)
             return values;
         }
     }
-}
-
-/**
- * @param claim What is claimed.
- * @return a verdict and its reason.
- */
-std::string
-Describe(const PrivacyClaim& claim)
-{
-    std::ostringstream text;
-    const std::string each = claim.scope == PrivacyClaim::UPDATE ? " an update" : " a coordinate";
-    switch (claim.kind)
-    {
-    case PrivacyClaim::NONE:
-        text << "no claim";
-        break;
-    case PrivacyClaim::SAME_CELL:
-        text << "no claim but a same-cell epsilon of " << claim.epsilon << each;
-        break;
-    case PrivacyClaim::TRUE_EPSILON:
-        text << "differential privacy, epsilon " << claim.epsilon << each;
-        if (claim.updateRho > 0)
-        {
-            text << ", rho " << claim.updateRho << " an update";
-        }
-        if (claim.tightRho > 0)
-        {
-            text << " (" << claim.tightRho << " by a form that is checked but not proven)";
-        }
-        break;
-    case PrivacyClaim::ZCDP:
-        text << "zero-concentrated differential privacy, rho " << claim.rho << each;
-        break;
-    }
-    text << ": " << claim.reason;
-    return text.str();
 }
 
 } // namespace
@@ -452,13 +412,7 @@ FederatedHelper::FederatedHelper()
 {
 }
 
-FederatedHelper::~FederatedHelper()
-{
-    if (m_traces)
-    {
-        m_traces->ForgetPrivacy(); // it asks this object
-    }
-}
+FederatedHelper::~FederatedHelper() = default;
 
 void
 FederatedHelper::CheckOpen(const char* setter) const
@@ -771,7 +725,12 @@ FederatedHelper::SetEdge(uint32_t device, const FederatedHelper& cell, uint32_t 
 {
     NS_ABORT_MSG_IF(!m_center || !cell.m_center,
                     "FederatedHelper: SetEdge comes before Install of both federations");
-    SetEdge(device);
+    uint32_t samples = 0;
+    for (uint32_t i = 0; i < cell.CountDevices(); ++i)
+    {
+        samples += cell.GetSamples(i);
+    }
+    AddEdge(device, samples);
     BooleanValue onRequest;
     cell.m_center->GetAttribute("OnRequest", onRequest);
     NS_ABORT_MSG_IF(!onRequest.Get(),
@@ -786,12 +745,8 @@ FederatedHelper::SetEdge(uint32_t device, const FederatedHelper& cell, uint32_t 
     NS_ABORT_MSG_IF(node != cell.m_center->GetNode(),
                     "FederatedHelper: the center of the cell of edge "
                         << device << " is on another node than the edge");
-    uint32_t samples = 0;
-    for (uint32_t i = 0; i < cell.CountDevices(); ++i)
-    {
-        samples += cell.GetSamples(i);
-    }
-    m_cells.push_back(&cell);
+    // A cell without a number of its own has that of its edge.
+    m_cells.emplace_back(cell.m_cell > 0 ? cell.m_cell - 1 : device, cell.m_summary);
     g_withoutEdge.erase(PeekPointer(cell.m_center));
     m_devices[device]->SetTraining(
         std::make_unique<federated::EdgeTraining>(cell.m_center, m_task, rounds, samples));
@@ -801,9 +756,25 @@ void
 FederatedHelper::SetEdge(uint32_t device)
 {
     NS_ABORT_MSG_IF(!m_center, "FederatedHelper: SetEdge comes before Install");
+    NS_ABORT_MSG_IF(IsEnrolled(),
+                    "FederatedHelper: device "
+                        << device
+                        << " is enrolled, and an edge whose samples only another rank knows: "
+                           "let it join, with SetEnrolled(false)");
+    AddEdge(device, 0);
+}
+
+void
+FederatedHelper::AddEdge(uint32_t device, uint32_t samples)
+{
     NS_ABORT_MSG_IF(device >= m_devices.size(),
                     "FederatedHelper: there is no device " << device << " that could be an edge");
-    m_edges.insert(device);
+    m_edges[device] = samples;
+    m_summary->SetHasEdges();
+    if (IsEnrolled())
+    {
+        EnrollDevice(device);
+    }
 }
 
 bool
@@ -1373,10 +1344,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
     m_visitorFactory = factory;
     m_visitorFactory.Set("Enrolled", BooleanValue(false));
     const bool v6 = Ipv6Address::IsMatchingType(m_address.ip);
-    m_traces = Create<FederatedTraceWriter>();
-    m_traces->Watch(m_center);
-    m_traces->SetShares(m_first, CountDevices());
-    m_diagnosis = Create<FederatedDiagnosis>(m_center, CountDevices(), centerAddress);
+    MakeSummary(centerAddress);
     for (uint32_t m = 0; m < m_groups.size(); ++m)
     {
         factory.Set("Group", UintegerValue(m));
@@ -1392,6 +1360,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
             Apply(device, m_deviceAttributes);
             m_traces->Watch(device);
             m_devices.push_back(device);
+            m_summary->AddDevice(device, m);
             if (!IsLocal(node))
             {
                 continue;
@@ -1414,6 +1383,26 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
         Enroll();
     }
     return applications;
+}
+
+void
+FederatedHelper::MakeSummary(const Address& centerAddress)
+{
+    m_traces = Create<FederatedTraceWriter>();
+    m_traces->Watch(m_center);
+    m_traces->SetShares(m_first, CountDevices());
+    FederatedSummary::Federation federation;
+    federation.task = m_task;
+    federation.center = m_center;
+    federation.address = m_address;
+    federation.hasGroupAddress = m_groupPort != 0;
+    federation.diagnosis = Create<FederatedDiagnosis>(m_center, CountDevices(), centerAddress);
+    federation.traces = m_traces;
+    std::transform(m_groups.begin(),
+                   m_groups.end(),
+                   std::back_inserter(federation.bits),
+                   [](const Group& group) { return group.bits; });
+    m_summary = Create<FederatedSummary>(federation);
 }
 
 Ptr<FederatedDevice>
@@ -1454,6 +1443,7 @@ FederatedHelper::AddVisitor(const Ptr<Node>& node,
     }
     m_traces->Watch(device);
     m_visitors.emplace_back(node, device);
+    m_summary->AddVisitor(device, group);
     SetPlaces();
     device->AssignStreams(m_stream + 1 + FederatedStreams::CENTER + FederatedStreams::DEVICE * id);
     return device;
@@ -1494,23 +1484,33 @@ FederatedHelper::TellCenter()
 void
 FederatedHelper::Enroll()
 {
-    uint32_t id = 0;
-    for (uint32_t m = 0; m < m_groups.size(); ++m)
+    const NodeContainer nodes = GetNodes();
+    for (uint32_t id = 0; id < m_devices.size(); ++id)
     {
-        for (uint32_t i = 0; i < m_groups[m].nodes.GetN(); ++i)
+        if (m_enrolledAt.size() == id)
         {
-            const Address only = GetOnlyAddress(m_groups[m].nodes.Get(i), false);
+            // Once: an edge gets a second address when its cell is made.
+            const Address only = GetOnlyAddress(nodes.Get(id), false);
             NS_ABORT_MSG_IF(only.IsInvalid(),
                             "FederatedHelper: the node of device "
                                 << id << " has not exactly one IPv4 address to enroll it with");
-            m_center->Enroll(id,
-                             InetSocketAddress(Ipv4Address::ConvertFrom(only), m_groupPort),
-                             m,
-                             m_devices[id]->DrawTrainingTime(),
-                             GetSamples(id));
-            ++id;
+            m_enrolledAt.push_back(InetSocketAddress(Ipv4Address::ConvertFrom(only), m_groupPort));
         }
+        EnrollDevice(id);
     }
+}
+
+void
+FederatedHelper::EnrollDevice(uint32_t device)
+{
+    UintegerValue group;
+    m_devices[device]->GetAttribute("Group", group);
+    const auto edge = m_edges.find(device);
+    m_center->Enroll(device,
+                     m_enrolledAt[device],
+                     static_cast<uint32_t>(group.Get()),
+                     m_devices[device]->DrawTrainingTime(),
+                     edge == m_edges.end() ? GetSamples(device) : edge->second);
 }
 
 Ptr<FusionCenter>
@@ -1618,10 +1618,10 @@ FederatedHelper::MakeRunRecord()
         {"FederatedDevice", ListAttributes(m_devices.front())},
         {"LearningTask", ListAttributes(m_task)},
     };
-    record.privacy = [this]
+    record.privacy = [summary = PeekPointer(m_summary)] // which holds the traces
     {
         std::ostringstream text;
-        PrintPrivacy(text);
+        summary->PrintPrivacy(text);
         return text.str();
     };
     return record;
@@ -1652,6 +1652,8 @@ void
 FederatedHelper::StopWhenFinished()
 {
     NS_ABORT_MSG_IF(!m_center, "FederatedHelper: StopWhenFinished comes before Install");
+    CheckFinishes(m_center);
+    Simulator::ScheduleNow(&CheckFinishes, m_center); // the attribute may be set until then
     // Edges may be in the middle of a round then: on one rank they end it as on several.
     if (FederatedRanks::GetSize() > 1 || !m_cells.empty())
     {
@@ -1712,7 +1714,11 @@ FederatedHelper::Finish(const FederatedResultLine& result) const
     FederatedResultLine line = result;
     PrintCells(std::cerr, line);
     FederatedPrivacyTotals totals;
-    totals.Add(*m_traces);
+    m_summary->AddLosses(totals);
+    if (HasCenter())
+    {
+        m_summary->AddClaims(totals, 0);
+    }
     totals.AddOtherRanks();
     if (!HasCenter())
     {
@@ -1733,7 +1739,7 @@ FederatedHelper::Finish(const FederatedResultLine& result) const
     bool isComplete = m_traces->IsComplete(error);
     if (isComplete)
     {
-        PrintPrivacy(std::cerr, totals);
+        totals.Print(std::cerr);
     }
     if (isComplete && m_save && m_prefix.empty())
     {
@@ -1764,11 +1770,11 @@ FederatedHelper::Finish() const
 bool
 FederatedHelper::PrintWarnings(std::ostream& stream) const
 {
-    NS_ABORT_MSG_IF(!m_diagnosis, "FederatedHelper: PrintWarnings comes before Install");
+    NS_ABORT_MSG_IF(!m_summary, "FederatedHelper: PrintWarnings comes before Install");
     bool isMistake = false;
     if (HasCenter())
     {
-        const RunFacts facts = GetFacts();
+        const RunFacts facts = m_summary->GetFacts();
         for (const std::string& warning : FindWarnings(facts))
         {
             stream << "warning: " << warning << '\n';
@@ -1783,8 +1789,8 @@ FederatedHelper::PrintWarnings(std::ostream& stream) const
         stream << "warning: The centers of " << unused
                << " federations have OnRequest, but nobody asked for rounds: is SetEdge missing?\n";
     }
-    std::vector<std::pair<std::string, std::vector<uint32_t>>> ofCells; // texts and their cells
-    for (const FederatedHelper* cell : m_cells)
+    federated::CellSentences ofCells;
+    for (const auto& [number, cell] : m_cells)
     {
         if (Simulator::Now().IsZero())
         {
@@ -1792,79 +1798,15 @@ FederatedHelper::PrintWarnings(std::ostream& stream) const
         }
         for (const std::string& warning : FindWarnings(cell->GetFacts()))
         {
-            auto same = std::find_if(ofCells.begin(),
-                                     ofCells.end(),
-                                     [&warning](const auto& one) { return one.first == warning; });
-            same = same == ofCells.end() ? ofCells.insert(same, {warning, {}}) : same;
-            same->second.push_back(cell->m_cell - 1);
+            ofCells.Add(warning, number);
         }
     }
-    for (const auto& [warning, cells] : ofCells)
+    for (const auto& [warning, cells] : ofCells.GetAll())
     {
-        stream << "warning: " << DescribeCells(cells) << ": " << warning << '\n';
+        stream << "warning: " << federated::CellSentences::Describe(cells) << ": " << warning
+               << '\n';
     }
     return isMistake;
-}
-
-RunFacts
-FederatedHelper::GetFacts() const
-{
-    RunFacts facts = m_diagnosis->GetFacts(m_center);
-    facts.hasEdges = !m_edges.empty();
-    facts.clampedFraction = m_traces->GetClampedFraction();
-    facts.interval = DescribeInterval();
-    const PrivacyClaim::Kind claim = m_devices.front()->GetPrivacyClaim().kind;
-    facts.isPrivate = claim == PrivacyClaim::TRUE_EPSILON || claim == PrivacyClaim::ZCDP;
-    if (facts.joined < facts.devices || facts.states[PARTICIPANT_UNREACHABLE] > 0)
-    {
-        facts.obstacle = FindObstacle();
-    }
-    return facts;
-}
-
-std::string
-FederatedHelper::FindObstacle() const
-{
-    const bool v6 = Ipv6Address::IsMatchingType(m_address.ip);
-    for (std::size_t i = 0; i < m_devices.size() && m_groupPort == 0; ++i)
-    {
-        const Ptr<Node> node = m_devices[i]->GetNode();
-        if (!node)
-        {
-            continue; // another rank simulates it
-        }
-        std::string obstacle = federated::FindRouteMistake(node, m_address.ip);
-        if (!obstacle.empty())
-        {
-            return obstacle + " (device " + std::to_string(i) + ")";
-        }
-        const Address only = GetOnlyAddress(node, v6);
-        obstacle = only.IsInvalid() ? "" : federated::FindRouteMistake(m_center->GetNode(), only);
-        if (!obstacle.empty())
-        {
-            return obstacle + " (the center to device " + std::to_string(i) + ")";
-        }
-    }
-    return "";
-}
-
-std::string
-FederatedHelper::DescribeInterval() const
-{
-    PointerValue value;
-    m_devices.front()->GetAttribute("IntervalRule", value);
-    const auto rule = value.Get<IntervalRule>();
-    const PrivacyContext context = rule->GetPrivacyContext(CLIP_NONE, 0, m_groups.front().bits);
-    std::ostringstream text;
-    if (context.intervalIsPublic)
-    {
-        text << "[" << context.low << ", " << context.high << "]";
-    }
-    else
-    {
-        text << "of " << rule->GetInstanceTypeId().GetName();
-    }
-    return text.str();
 }
 
 void
@@ -1876,54 +1818,6 @@ FederatedHelper::CountUpdate(uint64_t* count, uint32_t headers, Ptr<const Packet
                               FederatedHeader::UPDATE)
     {
         ++*count;
-    }
-}
-
-void
-FederatedHelper::PrintClaims(std::ostream& stream) const
-{
-    struct Verdict
-    {
-        std::string text;
-        std::string bits;     // of the groups of its devices
-        uint32_t groups = 0;  // devices that these groups have
-        uint32_t devices = 0; // those of them that have this verdict
-        uint32_t last = 0;    // the last group that was added
-    };
-
-    std::vector<Verdict> verdicts;
-    uint32_t first = 0;
-    for (uint32_t m = 0; m < m_groups.size(); ++m)
-    {
-        for (uint32_t i = 0; i < m_groups[m].nodes.GetN(); ++i)
-        {
-            const FederatedDevice& device = *m_devices[first++];
-            const std::string text = Describe(device.GetPrivacyClaim());
-            auto same = std::find_if(verdicts.begin(),
-                                     verdicts.end(),
-                                     [&text](const auto& other) { return other.text == text; });
-            if (same == verdicts.end())
-            {
-                same = verdicts.insert(verdicts.end(), Verdict());
-                same->text = text;
-            }
-            if (same->devices == 0 || same->last != m)
-            {
-                same->bits += (same->bits.empty() ? "" : ", ") + std::to_string(m_groups[m].bits);
-                same->groups += m_groups[m].nodes.GetN();
-                same->last = m;
-            }
-            ++same->devices;
-        }
-    }
-    for (const Verdict& verdict : verdicts)
-    {
-        stream << "privacy: " << verdict.text << " (" << verdict.bits << " bits";
-        if (verdict.devices < verdict.groups)
-        {
-            stream << ", " << verdict.devices << " of " << verdict.groups << " devices";
-        }
-        stream << ")\n";
     }
 }
 
@@ -1941,25 +1835,11 @@ FederatedHelper::CheckRanks(const Ptr<Node>& centerNode) const
                         << FederatedRanks::LARGEST_FRAGMENT << " bytes only");
 }
 
-bool
-FederatedHelper::HasAllDevices() const
-{
-    return std::all_of(m_devices.begin(),
-                       m_devices.end(),
-                       [](const Ptr<FederatedDevice>& device) { return device->GetNode(); });
-}
-
 void
 FederatedHelper::PrintPrivacy(std::ostream& stream) const
 {
-    NS_ABORT_MSG_IF(!m_traces, "FederatedHelper: PrintPrivacy comes before Install");
-    if (!HasAllDevices())
-    {
-        stream << "privacy: what devices on other ranks have spent is not known here\n";
-    }
-    FederatedPrivacyTotals totals;
-    totals.Add(*m_traces);
-    PrintPrivacy(stream, totals);
+    NS_ABORT_MSG_IF(!m_summary, "FederatedHelper: PrintPrivacy comes before Install");
+    m_summary->PrintPrivacy(stream);
 }
 
 void
@@ -1970,9 +1850,12 @@ FederatedHelper::PrintCells(std::ostream& stream, FederatedResultLine& line) con
         return; // its devices are no edges
     }
     FederatedPrivacyTotals totals;
-    for (const FederatedHelper* cell : m_cells)
+    double least = std::nan(""); // number of a cell
+    for (const auto& [number, cell] : m_cells)
     {
-        totals.Add(*cell->m_traces);
+        cell->AddLosses(totals);
+        cell->AddClaims(totals, number);
+        least = std::fmin(least, number);
     }
     totals.AddOtherRanks();
     line.AddCount("most_answers", totals.GetMostAnswers());
@@ -1986,69 +1869,14 @@ FederatedHelper::PrintCells(std::ostream& stream, FederatedResultLine& line) con
             line.AddReal(key, epsilon);
         }
     }
-    if (!m_cells.empty() && m_cells.front()->m_cell == 1) // one rank speaks for all
+    if (least == -FederatedRanks::GetMax(-least)) // one rank speaks for all
     {
         stream << "privacy of the devices of all cells:\n";
-        m_cells.front()->PrintPrivacy(stream, totals);
+        totals.Print(stream);
     }
     if (HasCenter())
     {
         stream << "privacy of the edges:\n";
-    }
-}
-
-void
-FederatedHelper::PrintPrivacy(std::ostream& stream, const FederatedPrivacyTotals& totals) const
-{
-    PrintClaims(stream);
-    if (m_center->IsContinued())
-    {
-        const uint32_t rounds = m_center->GetRoundsBefore();
-        stream << "privacy: the run began with a given model of "
-               << (rounds > 0 ? "round " + std::to_string(rounds) : "no known round")
-               << ": what devices spent for it is not counted here"
-               << (rounds > 0 ? "" : ", and an earlier run with this RngRun tossed the same coins")
-               << '\n';
-    }
-    const double basic = totals.GetLargestEpsilon(EPSILON_BASIC);
-    const double zcdp = totals.GetLargestEpsilon(EPSILON_ZCDP);
-    const double sameCell = totals.GetLargestEpsilon(EPSILON_SAME_CELL);
-    stream << "privacy: most answers of a device: " << totals.GetMostAnswers();
-    if (!std::isnan(zcdp))
-    {
-        stream << ", epsilon " << zcdp << " at delta "
-               << m_devices.front()->GetPrivacyLedger().GetDelta();
-    }
-    if (!std::isnan(basic))
-    {
-        stream << ", epsilon " << basic << " (basic), " << totals.GetLargestEpsilon(EPSILON_SAMPLED)
-               << " for one sample with its random batches";
-    }
-    else if (!std::isnan(sameCell))
-    {
-        stream << ", same-cell epsilon " << sameCell << ", no differential privacy";
-    }
-    stream << '\n';
-    std::set<std::string> information;
-    for (const auto& device : m_devices)
-    {
-        const auto more = device->GetSideInformation();
-        information.insert(more.begin(), more.end());
-    }
-    for (const std::string& one : information)
-    {
-        stream << "privacy: sent without protection: " << one << '\n';
-    }
-    const auto& declined = m_traces->GetDeclined();
-    if (!declined.empty())
-    {
-        uint64_t grants = 0;
-        for (const auto& [device, count] : declined)
-        {
-            grants += count;
-        }
-        stream << "privacy: " << declined.size() << " of " << m_devices.size()
-               << " devices declined " << grants << " grants, their budget being spent\n";
     }
 }
 

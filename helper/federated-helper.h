@@ -3,8 +3,6 @@
 #ifndef FEDERATED_HELPER_H
 #define FEDERATED_HELPER_H
 
-#include "federated-diagnosis.h"
-#include "federated-privacy-totals.h"
 #include "federated-result-line.h"
 #include "federated-run-record.h"
 #include "federated-trace-writer.h"
@@ -27,15 +25,17 @@
 #include "ns3/socket-address.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <ostream>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace ns3
 {
+
+class FederatedSummary;
 
 /**
  * @ingroup federated
@@ -326,15 +326,16 @@ class FederatedHelper
      * Let a device learn by rounds of a cell instead of on samples of its own: it is an edge. After
      * Install() of both; the attribute OnRequest of the center of the cell is set.
      * @param device The device. Nothing is done if another process simulates it.
-     * @param cell The federation of the cell, whose center is on the node of the device. It lives
-     * until Finish(), which counts its devices too.
+     * @param cell The federation of the cell, whose center is on the node of the device. Finish()
+     * counts its devices too, also if the helper is out of scope then.
      * @param rounds Rounds of the cell in a round of this federation.
      */
     void SetEdge(uint32_t device, const FederatedHelper& cell, uint32_t rounds);
 
     /**
      * Say that a device is an edge whose cell another process simulates; after Install().
-     * @param device The device. Here it is not known how many samples it has.
+     * @param device The device, which is not enrolled: here it is not known how many samples it
+     * has.
      */
     void SetEdge(uint32_t device);
 
@@ -387,7 +388,8 @@ class FederatedHelper
 
     /**
      * Stop the simulation at the end of the last round; after Install(). If several federations of
-     * a simulation are to stop it, the last one does.
+     * a simulation are to stop it, the last one does. Not for the cell of an edge (OnRequest),
+     * which never finishes by itself: call it on the federation of the edges.
      */
     void StopWhenFinished();
 
@@ -557,19 +559,6 @@ class FederatedHelper
      */
     bool CheckSides(std::string& error) const;
 
-    /** @return what the run came to. */
-    RunFacts GetFacts() const;
-
-    /** @return why devices and center do not reach each other, without a period; empty: unknown. */
-    std::string FindObstacle() const;
-
-    /**
-     * Print the privacy summary, with the totals of all devices that count.
-     * @param stream Where to.
-     * @param totals The totals.
-     */
-    void PrintPrivacy(std::ostream& stream, const FederatedPrivacyTotals& totals) const;
-
     /**
      * Print the privacy summary of the devices of all cells, if this is the federation of edges.
      * By all ranks or none.
@@ -583,15 +572,6 @@ class FederatedHelper
      * @param centerNode The node of the center.
      */
     void CheckRanks(const Ptr<Node>& centerNode) const;
-
-    /** @return whether this process simulates all devices. */
-    bool HasAllDevices() const;
-
-    /** Print what is claimed about updates, a line for each claim. */
-    void PrintClaims(std::ostream& stream) const;
-
-    /** @return the interval of the devices in words. */
-    std::string DescribeInterval() const;
 
     /** @return the number of devices. */
     uint32_t CountDevices() const;
@@ -690,6 +670,12 @@ class FederatedHelper
      */
     Ptr<FusionCenter> MakeCenter(const Address& address) const;
 
+    /**
+     * Make the traces, and what the end of the script asks; as yet without devices.
+     * @param centerAddress Address and port of the center.
+     */
+    void MakeSummary(const Address& centerAddress);
+
     /** Tell the traces where devices are. */
     void SetPlaces();
 
@@ -704,6 +690,19 @@ class FederatedHelper
 
     /** Register all devices at the center. */
     void Enroll();
+
+    /**
+     * Register a device at the center, with the samples of its cell if it is an edge.
+     * @param device The device, whose address is known.
+     */
+    void EnrollDevice(uint32_t device);
+
+    /**
+     * Note that a device is an edge.
+     * @param device The device.
+     * @param samples Samples of its cell; 0: not known here.
+     */
+    void AddEdge(uint32_t device, uint32_t samples);
 
     /** Assign the random streams of center and devices. */
     void ApplyStreams();
@@ -743,11 +742,12 @@ class FederatedHelper
     Ptr<IntervalRule> m_interval;                //!< Shared by all.
     Ptr<FusionCenter> m_center;                  //!< The center.
     std::vector<Ptr<FederatedDevice>> m_devices; //!< The devices.
-    std::vector<const FederatedHelper*> m_cells; //!< Of the edges on this rank.
-    std::set<uint32_t> m_edges;                  //!< Devices that are edges.
-    ObjectFactory m_visitorFactory;              //!< Makes visitors.
+    std::vector<std::pair<uint32_t, Ptr<FederatedSummary>>> m_cells; //!< Of edges on this rank.
+    std::vector<Address> m_enrolledAt;    //!< Addresses of enrolled devices.
+    std::map<uint32_t, uint32_t> m_edges; //!< Samples of the cells of edges.
+    ObjectFactory m_visitorFactory;       //!< Makes visitors.
     std::vector<std::pair<Ptr<Node>, Ptr<FederatedDevice>>> m_visitors; //!< With their nodes.
-    Ptr<FederatedDiagnosis> m_diagnosis;                                //!< Says what went wrong.
+    Ptr<FederatedSummary> m_summary;                                    //!< Says how it ended.
     Ptr<FederatedTraceWriter> m_traces;                                 //!< Joins the traces.
     federated::SocketAddress m_address; //!< Of the center, as devices reach it.
     std::string m_prefix;               //!< Start of the paths of files; empty: none.

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -112,6 +114,13 @@ class FederatedRanks
      * @return the largest that is known to a rank; NaN if there is none.
      */
     static double GetMax(double value);
+
+    /**
+     * By all ranks or none.
+     * @param text A short text.
+     * @return those of all ranks, by the numbers of the ranks.
+     */
+    static std::vector<std::string> GetAll(const std::string& text);
 
     /**
      * Stop the simulation on all ranks at the same simulated time, a multiple of STOP_PERIOD, once

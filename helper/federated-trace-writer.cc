@@ -415,6 +415,12 @@ FederatedTraceWriter::SetShares(uint32_t first, uint32_t devices)
 }
 
 void
+FederatedTraceWriter::AddVisitor(uint32_t device, uint32_t share)
+{
+    m_visitors[share] = device;
+}
+
+void
 FederatedTraceWriter::UpdateLedgers()
 {
     // A device may have had another life, in an application that nobody watches.
@@ -422,13 +428,19 @@ FederatedTraceWriter::UpdateLedgers()
         m_task,
         [this](uint32_t share, const federated::DeviceAccount& account)
         {
-            if (share < m_firstShare || share - m_firstShare >= m_shares)
+            const bool isOwn = share >= m_firstShare && share - m_firstShare < m_shares;
+            const auto visitor = m_visitors.find(share);
+            if (!isOwn && visitor == m_visitors.end())
             {
                 return; // of another cell
             }
-            const uint32_t device = share - m_firstShare;
+            const uint32_t device = isOwn ? share - m_firstShare : visitor->second;
             const PrivacyLedger& ledger = account.accountant.GetLedger();
             const auto known = m_ledgers.find(device);
+            if (!isOwn && known == m_ledgers.end())
+            {
+                return; // it has not taken part here
+            }
             if (ledger.GetAnswers() > (known == m_ledgers.end() ? 0 : known->second.GetAnswers()))
             {
                 m_ledgers[device] = ledger;

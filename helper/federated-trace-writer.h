@@ -87,6 +87,17 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
      */
     void SetShares(uint32_t first, uint32_t devices);
 
+    /**
+     * Say which part of the data is that of a visitor. From its first update on, its ledger counts
+     * with what it answers elsewhere.
+     * @param device Its number, after those of the devices.
+     * @param share The part.
+     */
+    void AddVisitor(uint32_t device, uint32_t share);
+
+    /** Get the ledgers of all devices, also of those that are not watched. */
+    void UpdateLedgers();
+
     /** @param distance Gives the distances; without it they are unknown. */
     void SetDistanceCallback(const DistanceCallback& distance);
 
@@ -209,9 +220,6 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
      */
     void HandlePrivacySpent(uint32_t device, const PrivacyLedger& ledger);
 
-    /** Get the ledgers of all devices, also of those that are not watched. */
-    void UpdateLedgers();
-
     /**
      * @param round The round.
      * @param device The device that declined.
@@ -282,6 +290,7 @@ class FederatedTraceWriter : public SimpleRefCount<FederatedTraceWriter>
     // State
     uint32_t m_firstShare = 0;                                //!< Of device 0.
     uint32_t m_shares = std::numeric_limits<uint32_t>::max(); //!< Those that count.
+    std::map<uint32_t, uint32_t> m_visitors;                  //!< By their shares.
     double m_awakeBefore = 0; //!< Mean time awake at the end of the last round.
     Time m_endBefore;         //!< The end of the last round.
     std::string m_prefix;     //!< Start of the paths; empty: none.

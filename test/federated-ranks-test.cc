@@ -3,9 +3,12 @@
 #include "ns3/federated-ranks.h"
 
 #include "ns3/federated-command-line.h"
+#include "ns3/federated-privacy-totals.h"
+#include "ns3/learning-task.h"
 #include "ns3/simulator.h"
 
 #include "schedule-call.h"
+#include "two-ranks.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +22,9 @@
 #include <cstdlib>
 #include <functional>
 #include <limits>
+#include <sstream>
 #include <string>
+#include <vector>
 
 using namespace ns3;
 
@@ -179,6 +184,54 @@ TEST_F(FederatedRanksTest, TheLargestKnownValueOfAllRanksCounts)
     EXPECT_EQ(FederatedRanks::GetMax(1), 2);
     EXPECT_EQ(FederatedRanks::End(1), 2) << "the worst exit code";
     EXPECT_FALSE(m_engine.hasBegun);
+}
+
+TEST_F(FederatedRanksTest, TextsOfAllRanksAreKnownToEach)
+{
+    EXPECT_EQ(FederatedRanks::GetAll("alone"), std::vector<std::string>{"alone"});
+    const auto texts = RunOnTwoRanks(
+        []()
+        {
+            const auto all =
+                FederatedRanks::GetAll(FederatedRanks::GetRank() == 0 ? "" : "\xff, \x01");
+            return std::to_string(all.size()) + ": <" + all[0] + "> <" + all[1] + ">";
+        });
+    EXPECT_EQ(texts[0], "2: <> <\xff, \x01>");
+    EXPECT_EQ(texts[1], texts[0]);
+}
+
+TEST_F(FederatedRanksTest, PrivacyIsAddedUp)
+{
+    const auto texts = RunOnTwoRanks(
+        []()
+        {
+            const auto task = CreateObject<LearningTask>();
+            const uint32_t rank = FederatedRanks::GetRank();
+            FederatedPrivacyTotals totals;
+            totals.AddClaim("no claim: Why not. (4 bits)", 3 + rank);
+            totals.AddClaim("no claim: Why not. (4 bits)", 5 + rank);
+            if (rank == 1)
+            {
+                totals.AddClaim("differential privacy (2 bits)", 2);
+                totals.AddSideInformation("the distortion", 4);
+            }
+            for (uint32_t share = 0; share < 4; ++share)
+            {
+                totals.AddDevice(task, 4 * rank + share, 1e-5, share < 1 + rank ? 5 : 0);
+            }
+            totals.AddDevice(task, 4 * rank, 1e-5, 2); // it visits another cell
+            totals.AddOtherRanks();
+            std::ostringstream text;
+            totals.Print(text);
+            return text.str();
+        });
+    EXPECT_EQ(texts[0],
+              "privacy: Cell 2: differential privacy (2 bits)\n"
+              "privacy: Cells 3 to 6: no claim: Why not. (4 bits)\n"
+              "privacy: most answers of a device: 0\n"
+              "privacy: Cell 4: sent without protection: the distortion\n"
+              "privacy: 3 of 8 devices declined 19 grants, their budget being spent\n");
+    EXPECT_EQ(texts[1], texts[0]);
 }
 
 TEST_F(FederatedRanksTest, AllStopAtTheSameMultipleOfThePeriodOnceTheLastHasFinished)

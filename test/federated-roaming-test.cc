@@ -308,6 +308,26 @@ TEST_F(Roaming, AWalkerTakesPartWhereItIsAndHasOneLedger)
     }
 }
 
+TEST_F(Roaming, TheSummaryOfACellCountsAllAnswersOfItsWalkers)
+{
+    Make();
+    m_cells[0]->federation.GetCenter()->SetAttribute("Rounds", UintegerValue(5));
+    Walk(Seconds(1.1), 90);
+    Run(Seconds(6));
+    const uint32_t answers = m_applications[0]->GetPrivacyLedger().GetAnswers();
+    EXPECT_GT(answers, 15U);
+    for (const auto& cell : m_cells)
+    {
+        std::ostringstream text;
+        cell->federation.PrintPrivacy(text);
+        // The devices of the second cell took part all the time.
+        const auto most = std::max(answers, cell->federation.GetTraceWriter()->GetMostAnswers());
+        EXPECT_NE(text.str().find("most answers of a device: " + std::to_string(most)),
+                  std::string::npos)
+            << answers << ": " << text.str();
+    }
+}
+
 TEST_F(Roaming, NoUpdateOfAWalkerSharesCoinsWithAnother)
 {
     // The second cell begins later: the walker comes to rounds whose numbers it has used.

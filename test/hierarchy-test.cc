@@ -9,6 +9,7 @@
 #include "ns3/federated-header.h"
 #include "ns3/federated-helper.h"
 #include "ns3/federated-port.h"
+#include "ns3/federated-ranks.h"
 #include "ns3/federated-streams.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
@@ -23,6 +24,7 @@
 #include "ns3/uinteger.h"
 
 #include "schedule-call.h"
+#include "two-ranks.h"
 
 #include <gtest/gtest.h>
 
@@ -30,6 +32,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -81,7 +84,8 @@ class Hierarchy : public testing::Test
     /** A cell. */
     struct Cell
     {
-        FederatedHelper federation;                                       // of edge and devices
+        std::unique_ptr<FederatedHelper> helper = std::make_unique<FederatedHelper>();
+        FederatedHelper& federation = *helper;                            // of edge and devices
         std::vector<RoundRecord> rounds;                                  // that ended
         std::vector<std::vector<uint32_t>> selected;                      // in each round
         std::vector<std::pair<Ptr<Node>, Ptr<FederatedDevice>>> visitors; // with their nodes
@@ -149,11 +153,35 @@ class Hierarchy : public testing::Test
         NodeContainer edges(cells);
         m_backhaul = Connect(cloudNode, edges, "10.9.0.0");
         const auto task = CreateObject<LearningTask>();
-        task->SetGroups({cells * devices + m_visitors});
+        const uint32_t all = cells * devices + m_moreDevices * (cells * (cells - 1) / 2);
+        task->SetGroups({all + m_visitors});
         task->AssignStreams(FederatedStreams::FEDERATION);
+        MakeCloud(cloudNode, edges);
+        uint32_t first = 0;
+        for (uint32_t c = 0; c < cells; ++c)
+        {
+            const uint32_t ofCell = devices + c * m_moreDevices;
+            MakeCell(edges.Get(c), task, first, ofCell, participants);
+            AddVisitors(ofCell, all);
+            first += ofCell;
+        }
+        for (uint32_t i = 0; i < cells; ++i)
+        {
+            const uint32_t c = m_isReversed ? cells - 1 - i : i;
+            if (m_elsewhere.count(c) > 0)
+            {
+                m_cloud->SetEdge(c);
+                continue;
+            }
+            m_cloud->SetEdge(c, m_cells[c]->federation, m_edgeRounds);
+        }
+    }
 
+    /** Make the federation of the edges. */
+    void MakeCloud(const Ptr<Node>& node, const NodeContainer& edges)
+    {
         m_cloud = std::make_unique<FederatedHelper>();
-        SetUpLearning(*m_cloud, cells);
+        SetUpLearning(*m_cloud, edges.GetN());
         m_cloud->SetAlgorithm("fedavg");
         m_cloud->SetWeights("samples");
         m_cloud->SetProtocol(m_cloudProtocol);
@@ -162,49 +190,95 @@ class Hierarchy : public testing::Test
             m_cloud->SetCenterAttribute("FusionRule", StringValue(m_cloudRule));
             m_cloud->SetDeviceAttribute("ReportDistortion", BooleanValue(true));
         }
+        if (m_isEnrolled)
+        {
+            m_cloud->SetGroupAddress(Ipv4Address("10.9.0.255"), 6000);
+            m_cloud->SetEnrolled(true);
+        }
         m_cloud->AddGroup(edges, 1);
         m_cloud->SetCenterAttribute("Deadline", TimeValue(m_cloudDeadline));
         m_cloud->SetCenterAttribute("JoinTimeout", TimeValue(Seconds(1)));
         m_cloud->SetDeviceAttribute("ClipNorm", EnumValue(CLIP_NONE));
-        m_cloud->Install(cloudNode,
-                         InetSocketAddress(Ipv4Address("10.9.0.1"), FederatedPort::CENTER));
+        m_cloud->Install(node, InetSocketAddress(Ipv4Address("10.9.0.1"), FederatedPort::CENTER));
         m_cloud->GetCenter()->TraceConnectWithoutContext("RoundEnd",
                                                          MakeBoundCallback(&Keep, &m_cloudRounds));
         m_cloud->StopWhenFinished();
+    }
 
-        for (uint32_t c = 0; c < cells; ++c)
+    /** Make the next cell. */
+    void MakeCell(const Ptr<Node>& edge,
+                  const Ptr<LearningTask>& task,
+                  uint32_t first,
+                  uint32_t devices,
+                  uint32_t participants)
+    {
+        const auto c = static_cast<uint32_t>(m_cells.size());
+        m_cells.push_back(std::make_unique<Cell>());
+        FederatedHelper& cell = m_cells.back()->federation;
+        const NodeContainer nodes(devices);
+        const NodeContainer others(m_visitors);
+        const std::string network = "10.1." + std::to_string(c) + ".";
+        Connect(edge, NodeContainer(nodes, others), network + "0");
+        SetUpLearning(cell, participants);
+        cell.AddGroup(nodes, m_bits + c * m_moreBits);
+        if (m_isShared)
         {
-            m_cells.push_back(std::make_unique<Cell>());
-            FederatedHelper& cell = m_cells.back()->federation;
-            NodeContainer nodes(devices);
-            NodeContainer others(m_visitors);
-            const std::string network = "10.1." + std::to_string(c) + ".";
-            Connect(edges.Get(c), NodeContainer(nodes, others), network + "0");
-            SetUpLearning(cell, participants);
-            cell.AddGroup(nodes, m_bits + c * m_moreBits);
-            cell.ShareTask(task, c * devices, c);
-            cell.SetCenterAttribute("OnRequest", BooleanValue(true));
-            cell.SetCenterAttribute("Deadline", TimeValue(m_cellDeadline));
-            cell.SetDeviceAttribute("TimePerSample",
-                                    StringValue("ns3::ConstantRandomVariable[Constant=" +
-                                                std::to_string(m_timePerSample) + "]"));
-            cell.Install(
-                edges.Get(c),
-                InetSocketAddress(Ipv4Address((network + "1").c_str()), FederatedPort::CENTER + 1));
-            cell.GetCenter()->TraceConnectWithoutContext(
-                "RoundEnd", MakeBoundCallback(&Keep, &m_cells.back()->rounds));
-            cell.GetCenter()->TraceConnectWithoutContext(
-                "RoundStart", MakeBoundCallback(&KeepSelected, &m_cells.back()->selected));
-            m_cloud->SetEdge(c, cell, m_edgeRounds);
-            for (uint32_t i = 0; i < m_visitors; ++i)
-            {
-                const std::string address = network + std::to_string(2 + devices + i);
-                m_cells.back()->visitors.emplace_back(
-                    others.Get(i),
-                    cell.AddVisitor(
-                        others.Get(i), Ipv4Address(address.c_str()), 0, cells * devices + i));
-            }
+            cell.ShareTask(task, first, m_firstCell + c);
         }
+        cell.SetCenterAttribute("OnRequest", BooleanValue(true));
+        cell.SetCenterAttribute("Deadline", TimeValue(m_cellDeadline));
+        cell.SetDeviceAttribute("TimePerSample",
+                                StringValue("ns3::ConstantRandomVariable[Constant=" +
+                                            std::to_string(m_timePerSample) + "]"));
+        if (m_setUpCell)
+        {
+            m_setUpCell(cell, c);
+        }
+        cell.Install(
+            edge,
+            InetSocketAddress(Ipv4Address((network + "1").c_str()), FederatedPort::CENTER + 1));
+        cell.GetCenter()->TraceConnectWithoutContext(
+            "RoundEnd", MakeBoundCallback(&Keep, &m_cells.back()->rounds));
+        cell.GetCenter()->TraceConnectWithoutContext(
+            "RoundStart", MakeBoundCallback(&KeepSelected, &m_cells.back()->selected));
+        for (uint32_t i = 0; i < m_visitors; ++i)
+        {
+            m_cells.back()->visitors.emplace_back(others.Get(i), nullptr);
+        }
+    }
+
+    /** Make the applications of the visitors of the last cell, whose shares follow all others. */
+    void AddVisitors(uint32_t devices, uint32_t firstShare)
+    {
+        const std::string network = "10.1." + std::to_string(m_cells.size() - 1) + ".";
+        for (uint32_t i = 0; i < m_visitors; ++i)
+        {
+            const std::string address = network + std::to_string(2 + devices + i);
+            auto& [node, application] = m_cells.back()->visitors[i];
+            application = m_cells.back()->federation.AddVisitor(
+                node, Ipv4Address(address.c_str()), 0, firstShare + i);
+        }
+    }
+
+    /** @return what the end of the script prints on standard error. */
+    std::string Finish() const
+    {
+        testing::internal::CaptureStderr();
+        testing::internal::CaptureStdout();
+        EXPECT_EQ(m_cloud->Finish(), 0);
+        testing::internal::GetCapturedStdout();
+        return testing::internal::GetCapturedStderr();
+    }
+
+    /** @return how often a text has another one. */
+    static uint32_t Count(const std::string& text, const std::string& part)
+    {
+        uint32_t count = 0;
+        for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+        {
+            ++count;
+        }
+        return count;
     }
 
     /** @return the model of a flat federation of the same devices after all rounds. */
@@ -249,19 +323,26 @@ class Hierarchy : public testing::Test
         return PARTICIPANT_SILENT;
     }
 
-    std::string m_algorithm = "fedavg";  //!< Of the cells.
-    std::string m_weights = "samples";   //!< Likewise.
-    uint32_t m_rounds = 4;               //!< Of the cloud.
-    uint32_t m_edgeRounds = 1;           //!< kappa.
-    uint32_t m_bits = 4;                 //!< Of the devices.
-    uint32_t m_moreBits = 0;             //!< Of those of each further cell.
-    uint32_t m_cloudRank = 0;            //!< Which process simulates the cloud; this is 0.
-    uint32_t m_visitors = 0;             //!< Devices that may come to each cell.
-    std::string m_cloudProtocol = "udp"; //!< Of the cloud.
-    std::string m_cloudRule;             //!< Fusion rule of the cloud; empty: by samples.
-    double m_timePerSample = 1e-5;       //!< Of the devices.
-    Time m_cloudDeadline = Seconds(10);  //!< Of the cloud.
-    Time m_cellDeadline = Seconds(2);    //!< Of the cells.
+    std::string m_algorithm = "fedavg"; //!< Of the cells.
+    std::string m_weights = "samples";  //!< Likewise.
+    uint32_t m_rounds = 4;              //!< Of the cloud.
+    uint32_t m_edgeRounds = 1;          //!< kappa.
+    uint32_t m_bits = 4;                //!< Of the devices.
+    uint32_t m_moreBits = 0;            //!< Of those of each further cell.
+    uint32_t m_cloudRank = 0;           //!< Which process simulates the cloud; this is 0.
+    uint32_t m_visitors = 0;            //!< Devices that may come to each cell.
+    uint32_t m_moreDevices = 0;         //!< That each further cell has.
+    uint32_t m_firstCell = 0;           //!< Number of the first cell.
+    bool m_isShared = true;             //!< Whether cells share a task, and have numbers.
+    bool m_isReversed = false;          //!< Whether the last cell gets its edge first.
+    std::set<uint32_t> m_elsewhere;     //!< Cells that another rank simulates.
+    bool m_isEnrolled = false;          //!< Whether edges need not join.
+    std::function<void(FederatedHelper&, uint32_t)> m_setUpCell; //!< Before Install(); or empty.
+    std::string m_cloudProtocol = "udp";                         //!< Of the cloud.
+    std::string m_cloudRule;            //!< Fusion rule of the cloud; empty: by samples.
+    double m_timePerSample = 1e-5;      //!< Of the devices.
+    Time m_cloudDeadline = Seconds(10); //!< Of the cloud.
+    Time m_cellDeadline = Seconds(2);   //!< Of the cells.
 
     std::unique_ptr<FederatedHelper> m_cloud;   //!< The federation of the edges.
     std::vector<std::unique_ptr<Cell>> m_cells; //!< The cells.
@@ -389,7 +470,8 @@ TEST_F(Hierarchy, AnEdgeThatLosesItsBackhaulMidRoundComesBack)
     MakeHierarchy(2, 4, 4);
     const Ptr<Node> edge = m_backhaul.Get(2)->GetNode();
     const auto ipv4 = edge->GetObject<Ipv4>();
-    const auto interface = static_cast<uint32_t>(ipv4->GetInterfaceForDevice(m_backhaul.Get(2)));
+    std::pair<Ptr<Ipv4>, uint32_t> link(
+        ipv4, static_cast<uint32_t>(ipv4->GetInterfaceForDevice(m_backhaul.Get(2))));
     m_cloud->GetCenter()->TraceConnectWithoutContext(
         "RoundStart",
         MakeBoundCallback(
@@ -402,7 +484,7 @@ TEST_F(Hierarchy, AnEdgeThatLosesItsBackhaulMidRoundComesBack)
                     ScheduleCall(Seconds(4), [link]() { link->first->SetUp(link->second); });
                 }
             },
-            new std::pair<Ptr<Ipv4>, uint32_t>(ipv4, interface)));
+            &link));
     Simulator::Run();
     ASSERT_EQ(m_cloudRounds.size(), 4U);
     EXPECT_EQ(GetState(1, 1), PARTICIPANT_COMPLETE);
@@ -698,7 +780,185 @@ TEST_F(Hierarchy, WhereAnotherRankHasTheCloudThisOneWarnsAboutItsCells)
                                         "receive a model, and had it the time?"}));
 }
 
+TEST_F(Hierarchy, HelpersOfCellsMayGoOutOfScope)
+{
+    MakeHierarchy(2, 3, 3);
+    for (const auto& device : m_cells[1]->federation.GetDevices())
+    {
+        device->SetStartTime(Seconds(1e6));
+    }
+    for (const auto& cell : m_cells)
+    {
+        cell->helper.reset();
+    }
+    Simulator::Run();
+    const std::string text = Finish();
+    EXPECT_EQ(Count(text, "privacy of the devices of all cells:\n"), 1U) << text;
+    EXPECT_EQ(Count(text, "most answers of a device: 4\n"), 2U) << "cells and edges: " << text;
+    EXPECT_EQ(Count(text, "warning: Cell 1: None of 3 devices joined"), 1U) << text;
+}
+
+TEST_F(Hierarchy, ThePrivacyOfAllCellsIsSaidOnceWhateverTheirNumbersAndOrder)
+{
+    for (const uint32_t variant : {0, 1, 2, 3})
+    {
+        Renew();
+        m_firstCell = variant == 1 ? 3 : 0;
+        m_isReversed = variant == 2;
+        m_isShared = variant != 3;
+        MakeHierarchy(2, 3, 3);
+        for (const auto& device : m_cells[1]->federation.GetDevices())
+        {
+            device->SetStartTime(Seconds(1e6));
+        }
+        Simulator::Run();
+        const std::string text = Finish();
+        EXPECT_EQ(Count(text, "privacy of the devices of all cells:\n"), 1U) << text;
+        EXPECT_EQ(Count(text, "privacy of the edges:\n"), 1U) << text;
+        // Without numbers of their own, cells have those of their edges.
+        const std::string cell = variant == 1 ? "Cell 4" : "Cell 1";
+        EXPECT_EQ(Count(text, "warning: " + cell + ": None of 3 devices joined"), 1U) << text;
+    }
+}
+
+TEST_F(Hierarchy, AClaimThatDoesNotHoldForAllCellsNamesThem)
+{
+    m_algorithm = "alg1";
+    m_weights = "default";
+    m_setUpCell = [](FederatedHelper& cell, uint32_t number)
+    {
+        if (number == 1)
+        {
+            cell.SetAlgorithm("fedavg");
+        }
+        else
+        {
+            cell.SetQuantizer("ns3::OptimalDpQuantizer[Epsilon=0.01]");
+        }
+        if (number == 2)
+        {
+            cell.SetDeviceAttribute("ReportDistortion", BooleanValue(true));
+        }
+    };
+    MakeHierarchy(4, 3, 3);
+    Simulator::Run();
+    const std::string text = Finish();
+    const std::string cells = text.substr(0, text.find("privacy of the edges:"));
+    EXPECT_EQ(Count(cells, "privacy: Cells 0, 3: differential privacy, epsilon 0.01 a"), 1U)
+        << text;
+    EXPECT_EQ(Count(cells, "privacy: Cell 1: no claim: "), 1U) << text;
+    EXPECT_EQ(Count(cells, "privacy: Cell 2: no claim: "), 1U) << text;
+    EXPECT_EQ(Count(cells, "claim"), 2U) << text;
+    EXPECT_EQ(Count(cells, "privacy: Cell 2: sent without protection: the distortion"), 1U) << text;
+}
+
+TEST_F(Hierarchy, OneRankSaysWhatIsPrivateInTheCellsOfAllRanks)
+{
+    if (FederatedRanks::HasMpi())
+    {
+        GTEST_SKIP() << "this build has MPI, whose engine cannot be given back";
+    }
+    const auto texts = RunOnTwoRanks(
+        [this]()
+        {
+            m_cloudRank = 7; // none of both
+            m_elsewhere =
+                FederatedRanks::GetRank() == 0 ? std::set<uint32_t>{0, 2} : std::set<uint32_t>{1};
+            m_setUpCell = [](FederatedHelper& cell, uint32_t number)
+            { cell.SetAlgorithm(number == 2 ? "sq" : "fedavg"); };
+            MakeHierarchy(3, 3, 3);
+            Simulator::Run();
+            testing::internal::CaptureStderr();
+            (void)m_cloud->Finish();
+            return testing::internal::GetCapturedStderr();
+        });
+    const std::string title = "privacy of the devices of all cells:\n";
+    EXPECT_EQ(Count(texts[0], title), 0U) << texts[0];
+    EXPECT_EQ(Count(texts[1], title), 1U) << texts[1];
+    EXPECT_EQ(Count(texts[1], "privacy: Cells 0 to 1: no claim: "), 1U) << texts[1];
+    EXPECT_EQ(Count(texts[1], "privacy: Cell 2: no claim: "), 1U) << texts[1];
+}
+
+TEST_F(Hierarchy, DevicesOfAllCellsThatDeclinedAreCounted)
+{
+    m_algorithm = "alg1";
+    m_weights = "default";
+    m_setUpCell = [](FederatedHelper& cell, uint32_t number)
+    {
+        cell.SetQuantizer("ns3::OptimalDpQuantizer[Epsilon=0.01]");
+        if (number == 1)
+        {
+            const double update = 0.01 * static_cast<double>(148); // its coordinates
+            cell.SetDeviceAttribute("PrivacyBudget", DoubleValue(2.5 * update));
+        }
+    };
+    MakeHierarchy(2, 3, 3);
+    Simulator::Run();
+    const std::string text = Finish();
+    EXPECT_EQ(Count(text,
+                    "privacy: 3 of 6 devices declined 6 grants, their "
+                    "budget being spent\n"),
+              1U)
+        << text;
+}
+
+TEST_F(Hierarchy, AnEnrolledEdgeHasTheSamplesOfItsCell)
+{
+    m_isEnrolled = true;
+    m_moreDevices = 4;
+    MakeHierarchy(2, 2, 6);
+    m_cloud->AssignStreams(1000); // which enrolls all edges again
+    Simulator::Run();
+    ASSERT_EQ(m_cloudRounds.size(), 4U);
+    for (const RoundRecord& round : m_cloudRounds)
+    {
+        ASSERT_EQ(round.links.size(), 2U);
+        EXPECT_NEAR(round.links[0].weight, 0.25, 1e-6);
+        EXPECT_NEAR(round.links[1].weight, 0.75, 1e-6);
+    }
+}
+
 using HierarchyDeathTest = Hierarchy;
+
+TEST_F(HierarchyDeathTest, AnEnrolledEdgeNeedsItsCellInTheSameProcess)
+{
+    EXPECT_DEATH(
+        {
+            m_isEnrolled = true;
+            MakeHierarchy(2, 2, 2);
+            m_cloud->SetEdge(1);
+        },
+        "device 1 is enrolled.*SetEnrolled\\(false\\)");
+}
+
+TEST_F(HierarchyDeathTest, ACellIsNotWaitedForBecauseItNeverFinishesByItself)
+{
+    const std::string sentence = "OnRequest.*never finishes by itself.*federation of the edges";
+    EXPECT_DEATH(
+        {
+            MakeHierarchy(1, 2, 2);
+            m_cells[0]->federation.StopWhenFinished();
+        },
+        sentence);
+    EXPECT_DEATH(
+        {
+            MakeHierarchy(1, 2, 2);
+            std::string error;
+            (void)m_cells[0]->federation.EnableOutput("", error);
+        },
+        sentence);
+    EXPECT_DEATH(
+        {
+            MakeHierarchy(1, 2, 2);
+            const auto center = m_cells[0]->federation.GetCenter();
+            center->SetAttribute("OnRequest", BooleanValue(false));
+            m_cells[0]->federation.StopWhenFinished();
+            center->SetAttribute("OnRequest", BooleanValue(true));
+            Simulator::Stop(Seconds(5));
+            Simulator::Run();
+        },
+        sentence);
+}
 
 TEST_F(HierarchyDeathTest, ACellThatBeginsRoundsByItselfIsNoCellOfAnEdge)
 {
