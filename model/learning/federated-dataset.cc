@@ -227,7 +227,7 @@ ReadIdxContent(const std::string& path, std::size_t dimensions, uint32_t samples
     }
     stream.push(plain);
 
-    uint64_t bytes;
+    uint64_t bytes = 0;
     wrong = ReadIdxHeader(stream, dimensions, samples, file.dimensions, bytes);
     if (!wrong.empty())
     {
