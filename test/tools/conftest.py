@@ -47,7 +47,7 @@ for word; do case $word in
     --radius=*) radius=${word#*=} ;;
     --RngRun=*) run=${word#*=} ;;
     --output=*) output=${word#*=} ;;
-    --sleep=*) sleep "${word#*=}" ;;
+    --hold=true) trap "" TERM; echo x >> "$COUNTER.held"; while [ -e hold ]; do sleep 0.05; done ;;
     --fail=true) [ -e mended ] || { echo "The radius $radius is too large." >&2; exit 3; } ;;
 esac; done
 echo "round,time_s,test_accuracy" > "$output-rounds.csv"
@@ -76,7 +76,15 @@ def write_study(place, text):
     return path
 
 
+def _count_lines(path):
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
 def count_runs(place):
     """How often the program has come to its end."""
-    counter = place / "counter"
-    return len(counter.read_text().splitlines()) if counter.exists() else 0
+    return _count_lines(place / "counter")
+
+
+def count_held(place):
+    """How often the program was told to wait until there is no file hold."""
+    return _count_lines(place / "counter.held")

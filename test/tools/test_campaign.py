@@ -2,6 +2,7 @@
 """Tests of tools/campaign, with a program that keeps the contract of the examples and does nothing
 else. Run by ctest; by hand: /usr/bin/python3 -m pytest test/tools."""
 
+import contextlib
 import csv
 import os
 import shlex
@@ -16,7 +17,7 @@ import pandas
 import pytest
 from scipy import stats
 
-from conftest import TOOLS, call, count_runs, write_study
+from conftest import TOOLS, call, count_held, count_runs, write_study
 from federated_tools import Mistake
 from federated_tools.statistics import mean_interval, paired_differences, summarize
 
@@ -97,16 +98,27 @@ def test_a_changed_command_is_another_run_and_says_so(place):
     assert "8 complete, 0 to make" in answer.stderr
 
 
-def test_a_killed_driver_loses_nothing_and_repeats_nothing_that_is_complete(place):
-    study = write_study(place, GRID.replace("rounds = 2", "rounds = 2\nsleep = 0.2"))
+HELD = "runs = 2\n[grid]\nradius = [20, {label = 'late', radius = 40, hold = true}]\nalgorithm = ['a', 'b']\n"
+
+
+def start_and_hold(place):
+    """A driver of which 4 runs of 8 are complete, and 2 wait until the file hold is removed."""
+    study = write_study(place, HELD)
+    (place / "hold").touch()
     driver = subprocess.Popen(
-        [TOOLS / "campaign", study, "--output=out", "--jobs=2"], stderr=subprocess.DEVNULL
+        [TOOLS / "campaign", study, "--output=out", "--jobs=2"], stderr=subprocess.PIPE, text=True
     )
-    wait_for(lambda: count_runs(place) >= 3)
+    wait_for(lambda: count_held(place) == 2 and len(complete(place)) == 4)
+    return study, driver
+
+
+def test_a_killed_driver_loses_nothing_and_repeats_nothing_that_is_complete(place):
+    study, driver = start_and_hold(place)
     driver.send_signal(signal.SIGKILL)
-    driver.wait()
+    driver.communicate()
     done = {path.name: path.stat().st_mtime_ns for path in complete(place)}
-    assert 2 <= len(done) < 8
+    assert len(done) == 4
+    (place / "hold").unlink()
     # Its jobs may be at work still; both do no harm to each other.
     assert call("campaign", study, "--output=out", "--jobs=2").returncode == 0
     for path in complete(place):
@@ -115,11 +127,23 @@ def test_a_killed_driver_loses_nothing_and_repeats_nothing_that_is_complete(plac
     rows = read("out/runs.csv")
     assert len(rows) == 8
     assert len({(row["radius"], row["algorithm"], row["RngRun"]) for row in rows}) == 8
+    wait_for(lambda: not processes(place))
 
 
 def complete(place):
     """The folders of complete runs."""
-    return [path for path in (place / "out" / "runs").iterdir() if "." not in path.name]
+    runs = place / "out" / "runs"
+    return [path for path in runs.iterdir() if "." not in path.name] if runs.exists() else []
+
+
+def processes(place):
+    """The commands at work that name something in a folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            words = path.read_bytes().split(b"\0")
+            found += [words] if any(word.startswith(bytes(place)) for word in words) else []
+    return found
 
 
 def test_what_a_killed_run_left_is_removed_and_the_run_is_made(place):
@@ -174,24 +198,18 @@ def test_a_program_that_was_built_anew_meanwhile_is_not_run_under_the_old_key(pl
 
 
 def test_control_c_stops_the_jobs_and_leaves_a_campaign_that_continues(place):
-    study = write_study(place, GRID.replace("rounds = 2", "rounds = 2\nsleep = 0.5"))
-    driver = subprocess.Popen(
-        [TOOLS / "campaign", study, "--output=out", "--jobs=2"], stderr=subprocess.PIPE, text=True
-    )
-    wait_for(lambda: count_runs(place) >= 2)
+    study, driver = start_and_hold(place)
+    assert processes(place)
     driver.send_signal(signal.SIGINT)
-    _, error = driver.communicate(timeout=30)
+    _, error = driver.communicate()
     assert driver.returncode == 1
     assert error.endswith("campaign: Interrupted; the same command continues with the missing runs.\n")
-    assert "done," in error and "running," in error and "failed" in error
-    done = count_runs(place)
-    time.sleep(1)
-    assert count_runs(place) == done < 8, "nothing runs any more"
-    kept = {path.name for path in complete(place)}
+    assert "4/8 done, " in error and "running," in error and "0 failed" in error
+    assert not processes(place), "nothing runs any more when the driver has ended"
+    (place / "hold").unlink()
+    assert count_runs(place) == 4
     assert call("campaign", study, "--output=out").returncode == 0
-    # The program counts itself before its result line is read: what was complete is not repeated.
-    assert count_runs(place) == done + 8 - len(kept)
-    assert len(list(complete(place))) == 8
+    assert count_runs(place) == len(complete(place)) == 8, "what was complete is not repeated"
 
 
 def test_hosts_come_from_a_file_and_are_reached_by_ssh(place, monkeypatch):

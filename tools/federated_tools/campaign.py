@@ -290,6 +290,13 @@ def start_parallel(campaign, keys, jobs, sshloginfile):
     return engine
 
 
+def stop_parallel(engine):
+    """End GNU parallel, which ends its jobs, by force if need be: none is at work after this."""
+    with contextlib.suppress(ProcessLookupError):  # it has just ended
+        os.killpg(engine.pid, signal.SIGTERM)
+    engine.wait()
+
+
 def submit_slurm(campaign, keys, options):
     """Submit the keys as job arrays below MaxArraySize, without those that earlier arrays of this
     campaign still have: the numbers of all these arrays, and how many runs are new."""
@@ -427,8 +434,7 @@ def make_runs(campaign, engine="parallel", jobs=0, sshloginfile=None, sbatch=(),
     hint = ""
     if keys and engine == "parallel":
         process = start_parallel(campaign, keys, jobs, sshloginfile)
-        drive(campaign, lambda: process.poll() is None,
-              lambda: os.killpg(process.pid, signal.SIGTERM))
+        drive(campaign, lambda: process.poll() is None, lambda: stop_parallel(process))
         lines = (campaign.folder / ENGINE_LOG).read_text(errors="replace").splitlines()
         hint = f" GNU parallel says: {lines[-1]}" if lines else ""
     elif keys:
