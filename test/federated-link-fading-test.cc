@@ -245,6 +245,32 @@ TEST_F(BlockFading, TakesTheDopplerFrequencyOfTheRelativeSpeed)
     EXPECT_EQ(fading->GetDoppler(m_places[0], m_places[1]), 3);
 }
 
+TEST_F(BlockFading, IsAnotherOneWhereverANodeRests)
+{
+    MakeNodes(2);
+    const std::vector<Ptr<FederatedLinkFading>> models{Make(1, 0), MakeJakes(0)};
+    for (const auto& fading : models)
+    {
+        std::vector<double> gains;
+        for (int i = 0; i < 10000; ++i)
+        {
+            m_places[1]->SetPosition(Vector(0.5 * (i % 100), 0.5 * (i / 100), 2));
+            gains.push_back(fading->GetGain(m_places[0], m_places[1], Time(0)));
+            EXPECT_EQ(fading->GetGain(m_places[1], m_places[0], Seconds(9)), gains.back());
+        }
+        const auto exponential = [](double gain) { return 1 - std::exp(-gain); };
+        EXPECT_LT(GetKolmogorovSmirnov(gains, exponential), KOLMOGOROV_SMIRNOV_LIMIT);
+        // Who comes back finds the gain of before.
+        m_places[1]->SetPosition(Vector(0.5 * 7, 0.5 * 31, 2));
+        EXPECT_EQ(fading->GetGain(m_places[0], m_places[1], Hours(1)), gains[3107]);
+        // Where both are elsewhere, but see each other as before, they do not move to each other.
+        m_places[0]->SetPosition(Vector(64, 0, 0));
+        m_places[1]->SetPosition(Vector(64 + 0.5 * 7, 0.5 * 31, 2));
+        EXPECT_EQ(fading->GetGain(m_places[0], m_places[1], Hours(1)), gains[3107]);
+        m_places[0]->SetPosition(Vector(0, 0, 0));
+    }
+}
+
 TEST_F(BlockFading, AddsItsGainToThePower)
 {
     MakeNodes(2);

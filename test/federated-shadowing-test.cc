@@ -104,6 +104,45 @@ TEST(FederatedShadowing, IsCorrelatedAsDocumented)
     }
 }
 
+TEST(FederatedShadowing, IsCorrelatedAsDocumentedOnShortLinksToo)
+{
+    const double d = DISTANCE;
+    const auto r = [d](const Vector& p, const Vector& q)
+    { return std::exp(-std::pow(CalculateDistance(p, q) / d, 2)); };
+    struct Case
+    {
+        Vector first;
+        Vector second;
+    };
+
+    const Vector center(3, 4, 0);
+    const std::vector<Case> cases{
+        {Vector(-0.5 * d, 0, 0), Vector(0.5 * d, 0, 0)},
+        {Vector(-0.8 * d, 0, 0), Vector(0.8 * d, 0, 0)},
+        {Vector(0.4 * d, 0, 0), Vector(0, 0.4 * d, 0)},
+        {Vector(0.01 * d, 0, 0), Vector(0.81 * d, 0, 0)},
+        {Vector(d, 0, 0), Vector(-0.6 * d, 0.8 * d, 0)},
+    };
+    for (const Case& one : cases)
+    {
+        const Vector a = center + one.first;
+        const Vector other = center + one.second;
+        RunningMean product;
+        for (int64_t stream = 0; stream < 20000; ++stream)
+        {
+            const auto shadowing = Make(stream);
+            product.Add(shadowing->GetLoss(a, center) * shadowing->GetLoss(other, center) /
+                        (SIGMA * SIGMA));
+        }
+        const double expected =
+            (r(a, other) + r(a, center) * r(center, other)) /
+            std::sqrt((1 + std::pow(r(a, center), 2)) * (1 + std::pow(r(other, center), 2)));
+        // A mean deviates by 5 standard errors once in 10^6.
+        EXPECT_NEAR(product.Get(), expected, 0.03 + 5 * product.GetError()) << one.first;
+        EXPECT_LT(product.GetError(), 0.012) << "else it says nothing";
+    }
+}
+
 TEST(FederatedShadowing, IsTheSameInBothDirectionsAndChangesGradually)
 {
     const auto shadowing = Make();

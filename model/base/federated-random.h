@@ -48,6 +48,7 @@ class FederatedRandom
         FADING,
         SHADOWING,
         CELL,
+        PLACE,
     };
 
     using result_type = uint32_t; //!< As the standard library names it.

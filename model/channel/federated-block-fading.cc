@@ -41,7 +41,7 @@ FederatedBlockFading::GetTypeId()
 double
 FederatedBlockFading::DoGetGain(const Link& link) const
 {
-    uint64_t block = 0;
+    uint64_t block = link.place;
     if (link.doppler > 0)
     {
         const double offset =

@@ -28,7 +28,7 @@ FederatedJakesFading::DoGetGain(const Link& link) const
 {
     using Waves = Eigen::Array<float, WAVES, 1>;
     constexpr double TURN = 2 * M_PI;
-    FederatedRandom random(link.seed, FederatedRandom::FADING, link.low, 0, link.high);
+    FederatedRandom random(link.seed, FederatedRandom::FADING, link.low, link.place, link.high);
     Waves directions;
     for (unsigned n = 0; n < WAVES; ++n)
     {

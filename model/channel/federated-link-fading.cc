@@ -9,8 +9,8 @@
 #include "ns3/node.h"
 #include "ns3/simulator.h"
 
-#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace ns3
 {
@@ -71,8 +71,25 @@ FederatedLinkFading::GetGain(const Ptr<MobilityModel>& a,
                              const Ptr<MobilityModel>& b,
                              const Time& time) const
 {
-    const auto [low, high] = std::minmax({GetNodeId(a), GetNodeId(b)});
-    return DoGetGain({m_seed, low, high, GetDoppler(a, b), time.GetSeconds()});
+    const bool isOrdered = GetNodeId(a) <= GetNodeId(b);
+    const Ptr<MobilityModel>& low = isOrdered ? a : b;
+    const Ptr<MobilityModel>& high = isOrdered ? b : a;
+    const double doppler = GetDoppler(a, b);
+    const uint64_t place = doppler > 0 ? 0 : GetPlace(low->GetPosition(), high->GetPosition());
+    return DoGetGain({m_seed, GetNodeId(low), GetNodeId(high), doppler, place, time.GetSeconds()});
+}
+
+uint64_t
+FederatedLinkFading::GetPlace(const Vector& from, const Vector& to) const
+{
+    const auto count = [this](double distance)
+    {
+        const double steps = distance * 2 * m_frequency / LIGHT_SPEED;
+        return static_cast<uint32_t>(static_cast<int64_t>(std::floor(steps)));
+    };
+    const uint64_t yz = uint64_t{count(to.y - from.y)} << 32 | count(to.z - from.z);
+    FederatedRandom random(m_seed, FederatedRandom::PLACE, count(to.x - from.x), yz);
+    return uint64_t{1} << 63 | random();
 }
 
 double

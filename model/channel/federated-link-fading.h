@@ -6,6 +6,7 @@
 #include "ns3/nstime.h"
 #include "ns3/propagation-loss-model.h"
 #include "ns3/random-variable-stream.h"
+#include "ns3/vector.h"
 
 #include <cstdint>
 
@@ -23,8 +24,10 @@ namespace ns3
  *
  * How fast a gain changes follows from the Doppler frequency f. If Doppler is 0, that is of the
  * relative speed v of the two nodes and the carrier: f = v Frequency/c. A link whose ends do not
- * move then keeps its gain for ever. When a speed changes, the gain jumps; mobility models that
- * change it continuously, as ConstantAccelerationMobilityModel does, need Doppler.
+ * move then keeps its gain, which is another one in each place: it is a function of where one end
+ * is seen from the other one, in steps of half a wavelength. When a speed changes, the gain jumps;
+ * mobility models that change it continuously, as ConstantAccelerationMobilityModel does, need
+ * Doppler.
  */
 class FederatedLinkFading : public PropagationLossModel
 {
@@ -59,12 +62,21 @@ class FederatedLinkFading : public PropagationLossModel
         uint32_t low;   //!< The smaller identifier of its nodes.
         uint32_t high;  //!< The larger one.
         double doppler; //!< f in Hz.
+        uint64_t
+            place; //!< Where one end is seen from the other; 0 where f is not, else 2^63 or more.
         double seconds; //!< The simulated time.
     };
 
   private:
     double DoCalcRxPower(double power, Ptr<MobilityModel> a, Ptr<MobilityModel> b) const override;
     int64_t DoAssignStreams(int64_t stream) override;
+
+    /**
+     * @param from A position.
+     * @param to Another one.
+     * @return a number of at least 2^63 for the vector between them.
+     */
+    uint64_t GetPlace(const Vector& from, const Vector& to) const;
 
     /**
      * @param link A link at a time.

@@ -18,11 +18,16 @@ namespace ns3
  * @brief Log-normal shadowing that is correlated in space: a Gaussian loss in dB with mean 0 and
  * standard deviation Sigma, which is a function of where the two ends of a link are.
  *
- * The losses of two links between (a, b) and (a', b') have the correlation R(|a - a'|) R(|b - b'|),
- * where R(x) is exp(-(x/Distance)^2) within 0.02. (The product is the model of Z. Wang,
- * E. K. Tameh and A. R. Nix, "Joint shadowing process in urban peer-to-peer radio channels", 2008.)
- * Devices next to each other are in the same shadow, and a device that walks leaves it; both
- * directions of a link have the same loss. Heights do not matter.
+ * With R(p, q) = exp(-(|p - q|/Distance)^2), the losses of links (a, b) and (a', b') have the
+ * correlation
+ *
+ *   (R(a, a') R(b, b') + R(a, b') R(b, a')) / sqrt((1 + R(a, b)^2) (1 + R(a', b')^2))
+ *
+ * within 0.03. For links that are longer than Distance that is R(a, a') R(b, b'), the model of
+ * Z. Wang, E. K. Tameh and A. R. Nix, "Joint shadowing process in urban peer-to-peer radio
+ * channels", 2008. The rest is the price of equal losses in both directions: shorter links to one
+ * center have more in common, also in opposite directions. Devices next to each other are in the
+ * same shadow, and a device that walks leaves it. Heights do not matter.
  *
  * Nothing is stored. Each pair of corners of a square grid has a Gaussian number, computed by
  * FederatedRandom from a seed and the corners. The loss of a link is the weighted mean of the 16
