@@ -23,13 +23,14 @@ constexpr uint16_t ETHER_TYPE = 0x88b5; // for experiments
 
 } // namespace
 
-void
+int64_t
 AddBackground(const NodeContainer& stations,
               const DataRate& rate,
               WifiRadios& radios,
               const WifiTuning& tuning,
               uint32_t mcs,
-              double power)
+              double power,
+              int64_t used)
 {
     const uint32_t count = stations.GetN();
     NS_ABORT_MSG_IF(count < 2, "FederatedWifiHelper: background needs two stations or more");
@@ -46,11 +47,13 @@ AddBackground(const NodeContainer& stations,
     {
         TuneRadio(devices.Get(i), tuning);
     }
-    int64_t stream =
+    const int64_t first =
         FederatedStreams::BACKGROUND + FederatedStreams::NEXT_BACKGROUND * radios.GetCell();
     const auto start = CreateObject<UniformRandomVariable>();
-    start->SetStream(stream++);
-    WifiHelper().AssignStreams(devices, stream);
+    start->SetStream(first + used++);
+    used += WifiHelper().AssignStreams(devices, first + used);
+    NS_ABORT_MSG_IF(used > FederatedStreams::NEXT_BACKGROUND,
+                    "FederatedWifiHelper: too many stations of background in a cell");
     PacketSocketHelper().Install(stations);
     const Time interval = rate.CalculateBytesTxTime(PACKET_SIZE) * static_cast<int64_t>(count);
     for (uint32_t i = 0; i < count; ++i)
@@ -67,6 +70,7 @@ AddBackground(const NodeContainer& stations,
         client->SetStartTime(Seconds(start->GetValue(0, interval.GetSeconds())));
         stations.Get(i)->AddApplication(client);
     }
+    return used;
 }
 
 } // namespace ns3::federated

@@ -24,13 +24,16 @@ namespace ns3::federated
  * @param tuning Settings of their radios.
  * @param mcs MCS of the radios, ad hoc.
  * @param power Their transmission power in dBm.
+ * @param used How many random streams of the cell's background are used already.
+ * @return how many are used then.
  */
-void AddBackground(const NodeContainer& stations,
-                   const DataRate& rate,
-                   WifiRadios& radios,
-                   const WifiTuning& tuning,
-                   uint32_t mcs,
-                   double power);
+[[nodiscard]] int64_t AddBackground(const NodeContainer& stations,
+                                    const DataRate& rate,
+                                    WifiRadios& radios,
+                                    const WifiTuning& tuning,
+                                    uint32_t mcs,
+                                    double power,
+                                    int64_t used);
 
 } // namespace ns3::federated
 

@@ -213,6 +213,10 @@ void
 FederatedWifiHelper::SetFading(const ObjectFactory& fading)
 {
     CheckOpen(m_accessPoint, "SetFading");
+    NS_ABORT_MSG_IF(fading.IsTypeIdSet() &&
+                        !fading.GetTypeId().IsChildOf(PropagationLossModel::GetTypeId()),
+                    "FederatedWifiHelper: '" << fading.GetTypeId().GetName()
+                                             << "' of SetFading is no propagation loss model");
     m_fading = fading;
 }
 
@@ -259,6 +263,9 @@ void
 FederatedWifiHelper::SetShadowing(double sigma, double distance)
 {
     CheckOpen(m_accessPoint, "SetShadowing");
+    NS_ABORT_MSG_IF(!(sigma >= 0), // nor NaN
+                    "FederatedWifiHelper: the standard deviation of SetShadowing is "
+                        << sigma << " dB, not 0 or more");
     m_shadowing = ObjectFactory();
     if (sigma > 0)
     {
@@ -701,7 +708,8 @@ void
 FederatedWifiHelper::AddBackground(const NodeContainer& stations, const DataRate& rate)
 {
     NS_ABORT_MSG_IF(!m_radios, "FederatedWifiHelper: AddBackground comes before Install");
-    federated::AddBackground(stations, rate, *m_radios, GetTuning(), m_mcs, m_txPower);
+    m_backgroundStreams = federated::AddBackground(
+        stations, rate, *m_radios, GetTuning(), m_mcs, m_txPower, m_backgroundStreams);
 }
 
 Ptr<Eavesdropper>

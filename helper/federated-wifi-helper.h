@@ -459,7 +459,8 @@ class FederatedWifiHelper
     bool m_pages = false;           //!< Whether devices are paged.
 
     // State
-    std::unique_ptr<federated::WifiRadios> m_radios;       //!< The cell, once it is installed.
+    int64_t m_backgroundStreams = 0;                 //!< Random streams that AddBackground() used.
+    std::unique_ptr<federated::WifiRadios> m_radios; //!< The cell, once it is installed.
     std::unique_ptr<federated::WifiListeners> m_listeners; //!< Radios that only listen.
     Ptr<Node> m_accessPoint;                               //!< At the receiving radio.
     Ptr<Node> m_center;                                    //!< Where the center is.

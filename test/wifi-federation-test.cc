@@ -18,6 +18,8 @@
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/mobility-helper.h"
+#include "ns3/object-factory.h"
+#include "ns3/packet.h"
 #include "ns3/pointer.h"
 #include "ns3/propagation-loss-model.h"
 #include "ns3/rng-seed-manager.h"
@@ -34,6 +36,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -50,6 +53,13 @@ double
 GetLinkBudget(double distance, double width)
 {
     return 16 - 46.6777 - EXPONENT * ToDb(distance) - GetNoise(width * 1e6, 7);
+}
+
+/** Keep when a packet is sent, in seconds. */
+void
+KeepTime(std::vector<double>* times, Ptr<const Packet> /* packet */, const Address& /* to */)
+{
+    times->push_back(Simulator::Now().GetSeconds());
 }
 
 /** Note when a part of the model was sent. */
@@ -878,8 +888,51 @@ TEST_F(WifiCell, OtherStationsOfTheChannelCostTimeAndAreNotCounted)
     }
 }
 
+TEST_F(WifiCell, OtherStationsSendAtTheirRateAndGroupsOfThemAreIndependent)
+{
+    Begin({5}, "adhoc");
+    m_wifi->SetSleep("none");
+    m_federation->SetCenterAttribute("Rounds", UintegerValue(1000000)); // longer than this
+    m_federation->SetCenterAttribute("EvaluationInterval", UintegerValue(0));
+    Install();
+    std::vector<std::vector<double>> times(4); // of the packets of a station, in seconds
+    for (uint32_t group = 0; group < 2; ++group)
+    {
+        const NodeContainer stations(2);
+        for (uint32_t i = 0; i < 2; ++i)
+        {
+            const auto place = CreateObject<ConstantPositionMobilityModel>();
+            place->SetPosition(Vector(3, 4.0 + i, group));
+            stations.Get(i)->AggregateObject(place);
+        }
+        m_wifi->AddBackground(stations, DataRate("1Mbps"));
+        for (uint32_t i = 0; i < 2; ++i)
+        {
+            stations.Get(i)->GetApplication(0)->TraceConnectWithoutContext(
+                "Tx", MakeBoundCallback(&KeepTime, &times[2 * group + i]));
+        }
+    }
+    Simulator::Stop(Seconds(10));
+    Simulator::Run();
+    std::set<double> first;
+    for (const auto& station : times)
+    {
+        // 0.5 Mbit/s in packets of 1,000 bytes: one each 16 ms.
+        ASSERT_NEAR(static_cast<double>(station.size()), 10 / 0.016, 1);
+        EXPECT_NEAR(station.back() - station.front(), 0.016 * (station.size() - 1), 1e-6);
+        EXPECT_LT(station.front(), 0.016);
+        first.insert(station.front());
+    }
+    EXPECT_EQ(first.size(), 4U) << "stations that begin together would collide with each packet";
+}
+
 TEST_F(WifiCell, ScriptsThatForgetSomethingGetASentence)
 {
+    Begin({10}, "adhoc");
+    EXPECT_DEATH(m_wifi->SetShadowing(-6, 20), "deviation of SetShadowing is -6 dB, not 0 or more");
+    EXPECT_DEATH(m_wifi->SetShadowing(std::nan(""), 20), "SetShadowing is -?nan dB");
+    EXPECT_DEATH(m_wifi->SetFading(ObjectFactory("ns3::ConstantPositionMobilityModel")),
+                 "'ns3::ConstantPositionMobilityModel' of SetFading is no propagation loss model");
     Begin({10}, "infrastructure");
     EXPECT_DEATH(m_wifi->SetRateManager("ns3::NoSuchManager"),
                  "'ns3::NoSuchManager' is no rate manager");
