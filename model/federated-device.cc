@@ -674,11 +674,17 @@ FederatedDevice::CheckGrant(const FederatedHeader& header) const
 {
     const std::size_t dimension = m_task->GetDimension();
     const bool isCredible = header.round <= m_account->lastSerial + MAX_ROUND_STEP;
-    return header.coordinates == dimension && header.bits <= m_bits &&
-                   m_quantizer->Supports(header.bits) && header.fragments >= 1 &&
-                   header.fragments <= dimension && isCredible
-               ? std::nullopt
-               : std::make_optional(DROP_INVALID);
+    if (header.coordinates != dimension || header.bits > m_bits ||
+        !m_quantizer->Supports(header.bits) || header.fragments < 1 ||
+        header.fragments > dimension || !isCredible)
+    {
+        return DROP_INVALID;
+    }
+    // With noise, fewer bits may reveal more: what the device claims holds for all its updates.
+    const bool isClaimed =
+        header.bits == m_bits ||
+        GetPrivacyClaim().FollowsFrom(ns3::GetPrivacyClaim(GetSettings(header.bits), dimension));
+    return isClaimed ? std::nullopt : std::make_optional(DROP_INVALID);
 }
 
 void

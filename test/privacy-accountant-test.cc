@@ -86,6 +86,52 @@ TEST(PrivacyAccountant, AllowsUpdatesAsLongAsTheBudgetLasts)
     }
 }
 
+TEST(PrivacyClaims, FollowFromThoseThatSayAsMuch)
+{
+    const auto none = PrivacyClaim::None("");
+    const auto strict = PrivacyClaim::TrueEpsilon(PrivacyClaim::COORDINATE, 1, "");
+    const auto loose = PrivacyClaim::TrueEpsilon(PrivacyClaim::COORDINATE, 2, "");
+    const auto update = PrivacyClaim::TrueEpsilon(PrivacyClaim::UPDATE, 1, "");
+    PrivacyClaim cell = loose;
+    cell.kind = PrivacyClaim::SAME_CELL;
+    PrivacyClaim zcdp = none;
+    zcdp.kind = PrivacyClaim::ZCDP;
+    zcdp.rho = 1;
+    PrivacyClaim lower = zcdp;
+    lower.rho = 0.5;
+    PrivacyClaim both = strict;
+    both.updateRho = 3;
+    struct Case
+    {
+        PrivacyClaim claim;
+        PrivacyClaim from;
+        bool follows;
+    };
+
+    const std::vector<Case> cases{
+        {none, loose, true},
+        {loose, none, false},
+        {loose, loose, true},
+        {loose, strict, true},
+        {strict, loose, false},
+        {strict, update, false},
+        {cell, strict, true},
+        {cell, none, false},
+        {loose, cell, false},
+        {zcdp, zcdp, true},
+        {zcdp, lower, true},
+        {lower, zcdp, false},
+        {zcdp, strict, false},
+        {strict, both, true},
+        {both, strict, false},
+        {both, both, true},
+    };
+    for (std::size_t i = 0; i < cases.size(); ++i)
+    {
+        EXPECT_EQ(cases[i].claim.FollowsFrom(cases[i].from), cases[i].follows) << i;
+    }
+}
+
 TEST(PrivacyAccountant, HasNoLimitWithoutABudget)
 {
     for (const double budget : {0.0, UNBOUNDED})

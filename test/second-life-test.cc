@@ -63,13 +63,13 @@ class FakeCenter
     }
 
     /** Grant a slot of a round that lasts until the given time. */
-    void Grant(uint32_t sequence, uint32_t round, const Time& deadline)
+    void Grant(uint32_t sequence, uint32_t round, const Time& deadline, uint8_t bits = 2)
     {
         FederatedHeader header;
         header.type = FederatedHeader::GRANT;
         header.sequence = sequence;
         header.round = round;
-        header.bits = 2;
+        header.bits = bits;
         header.fragments = 1;
         header.coordinates = 260;
         std::vector<uint8_t> body(GrantBody::SIZE);
@@ -610,6 +610,33 @@ TEST_F(SecondLives, ADeviceThatHearsNothingForLongJoinsAgain)
     for (const FederatedHeader& header : fake->received[FederatedHeader::JOIN])
     {
         EXPECT_EQ(header.payloadLength, JoinBody::SIZE);
+    }
+}
+
+TEST_F(SecondLives, NoCenterGetsUpdatesThatRevealMoreThanTheDeviceClaims)
+{
+    // With 4 bits an epsilon of 4.13 a coordinate, with 2 bits 4.64, by other levels.
+    const std::string noisy = "ns3::LaplaceQuantizer[Epsilon=4|Sensitivity=2]";
+    for (const std::string& quantizer : {noisy, std::string("ns3::DpStochasticQuantizer")})
+    {
+        BuildWithFakeCenter();
+        apps[0]->SetAttribute("Quantizer", StringValue(quantizer));
+        apps[0]->SetAttribute("IntervalRule", StringValue("ns3::FixedInterval[Low=-1|High=1]"));
+        apps[0]->SetAttribute("ClipNorm", StringValue("l1"));
+        apps[0]->SetAttribute("ClipBound", DoubleValue(1));
+        apps[0]->SetAttribute("Bits", UintegerValue(2));
+        const double withFewer = apps[0]->GetPrivacyClaim().epsilon;
+        apps[0]->SetAttribute("Bits", UintegerValue(4));
+        const bool isWeaker = withFewer > apps[0]->GetPrivacyClaim().epsilon;
+        EXPECT_EQ(isWeaker, quantizer == noisy) << withFewer;
+        ScheduleCall(MilliSeconds(50), [this]() { fake->Grant(1, 1, Seconds(5), 2); });
+        ScheduleCall(MilliSeconds(55), [this]() { fake->Model(1); });
+        ScheduleCall(MilliSeconds(200), [this]() { fake->Grant(2, 2, Seconds(5), 4); });
+        ScheduleCall(MilliSeconds(205), [this]() { fake->Model(2); });
+        Simulator::Stop(Seconds(2));
+        Run();
+        EXPECT_EQ(apps[0]->GetDropped(DROP_INVALID), isWeaker ? 1U : 0U);
+        EXPECT_EQ(sent.size(), isWeaker ? 1U : 2U);
     }
 }
 

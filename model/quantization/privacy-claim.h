@@ -87,6 +87,24 @@ struct PrivacyClaim
         return claim;
     }
 
+    /**
+     * @param other Another claim.
+     * @return whether this one holds wherever the other one does.
+     */
+    bool FollowsFrom(const PrivacyClaim& other) const
+    {
+        if (kind == NONE)
+        {
+            return true;
+        }
+        const bool isWeaker = kind == SAME_CELL && other.kind == TRUE_EPSILON;
+        const bool hasUpdateRho =
+            updateRho == 0 || (other.updateRho > 0 && other.updateRho <= updateRho);
+        return (isWeaker || kind == other.kind) && scope == other.scope &&
+               (kind == ZCDP || other.epsilon <= epsilon) &&
+               (rho == 0 || (other.rho > 0 && other.rho <= rho)) && hasUpdateRho;
+    }
+
     Kind kind = NONE;         //!< What is claimed.
     Scope scope = COORDINATE; //!< What it covers.
     double epsilon = 0;       //!< The privacy loss; without meaning for NONE and ZCDP.
