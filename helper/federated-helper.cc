@@ -745,6 +745,10 @@ FederatedHelper::SetEdge(uint32_t device, const FederatedHelper& cell, uint32_t 
     NS_ABORT_MSG_IF(node != cell.m_center->GetNode(),
                     "FederatedHelper: the center of the cell of edge "
                         << device << " is on another node than the edge");
+    if (!m_task->GetFirstModel().empty())
+    {
+        cell.m_task->SetFirstModel(m_task->GetFirstModel());
+    }
     // A cell without a number of its own has that of its edge.
     m_cells.emplace_back(cell.m_cell > 0 ? cell.m_cell - 1 : device, cell.m_summary);
     g_withoutEdge.erase(PeekPointer(cell.m_center));
@@ -1312,6 +1316,7 @@ FederatedHelper::Install(Ptr<Node> centerNode, const Address& centerAddress)
     Apply(m_center, m_centerAttributes);
     if (!m_start.values.empty())
     {
+        m_task->SetFirstModel(m_start.values); // devices on other ranks know it too
         m_center->SetModel(std::move(m_start.values), m_start.round);
     }
     ApplicationContainer applications;

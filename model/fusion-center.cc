@@ -612,8 +612,11 @@ FusionCenter::CheckAttributes()
             (m_downlink == UNICAST || m_wakeTime.IsZero() || m_wakeTime >= m_pageInterval),
         "FusionCenter: PageInterval needs a Downlink to a group, and a WakeTime below "
         "it in which devices listen");
-    m_model = m_firstModel;
-    m_task->BeginWith(m_model);
+    if (!m_firstModel.empty())
+    {
+        m_task->SetFirstModel(m_firstModel);
+    }
+    m_task->Initialize(m_model);
     NS_ABORT_MSG_IF(m_rotation && !CheckRotation(PeekPointer(m_interval), m_model.size(), error),
                     "FusionCenter: " << error);
     NS_ABORT_MSG_IF(m_interleave && !CheckInterleaving(PeekPointer(m_interval), error),

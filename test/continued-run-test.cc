@@ -309,6 +309,18 @@ TEST_F(ContinuedRuns, AreRefusedByTheCenterIfTheyMakeNoSense)
     EXPECT_DEATH(Simulator::Run(), "the given model has 2 coordinates, the task has 148");
 }
 
+TEST_F(ContinuedRuns, BeginForDevicesToo)
+{
+    SavedModel model;
+    model.values.assign(148, 0.25F);
+    model.round = 3;
+    Begin(1, [&model](FederatedHelper& helper) { helper.SetStart(model); });
+    // What a device puts where it received nothing of its first model.
+    std::vector<float> first;
+    m_helper->GetTask()->Initialize(first);
+    EXPECT_EQ(first, model.values);
+}
+
 TEST_F(ContinuedRuns, AreOptionsOfExamples)
 {
     SavedModel model;

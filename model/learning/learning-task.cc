@@ -305,21 +305,29 @@ LearningTask::GetAllSamples()
 }
 
 void
-LearningTask::BeginWith(std::vector<float>& w)
+LearningTask::SetFirstModel(std::vector<float> w)
 {
-    if (w.empty())
-    {
-        Initialize(w);
-    }
-    NS_ABORT_MSG_IF(w.size() != GetDimension(),
-                    "LearningTask: the given model has "
-                        << w.size() << " coordinates, the task has " << GetDimension());
+    m_first = std::move(w);
+}
+
+const std::vector<float>&
+LearningTask::GetFirstModel() const
+{
+    return m_first;
 }
 
 void
 LearningTask::Initialize(std::vector<float>& w)
 {
     Require();
+    if (!m_first.empty())
+    {
+        NS_ABORT_MSG_IF(m_first.size() != GetDimension(),
+                        "LearningTask: the given model has "
+                            << m_first.size() << " coordinates, the task has " << GetDimension());
+        w = m_first;
+        return;
+    }
     w.resize(m_kernel->GetDimension());
     FederatedRandom random(m_seed, FederatedRandom::INITIAL_MODEL);
     m_kernel->Initialize(random, w.data());

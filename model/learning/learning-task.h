@@ -119,17 +119,20 @@ class LearningTask : public Object
     uint32_t GetAllSamples();
 
     /**
-     * Draw the model that training starts from.
+     * Give the model that training starts from, as one of an earlier run.
+     * @param w Parameters; none: it is drawn.
+     */
+    void SetFirstModel(std::vector<float> w);
+
+    /** @return the model that was given; empty: it is drawn. */
+    const std::vector<float>& GetFirstModel() const;
+
+    /**
+     * Get the model that training starts from, which is public. Aborts with a sentence if one was
+     * given that has another dimension.
      * @param [out] w Parameters, resized to d.
      */
     void Initialize(std::vector<float>& w);
-
-    /**
-     * Begin with a given model, or with the first one if it is empty. Aborts with a sentence if it
-     * has another dimension.
-     * @param [in,out] w Parameters, d or none.
-     */
-    void BeginWith(std::vector<float>& w);
 
     /**
      * Keep a model, once for all who keep the same one: devices of a round receive equal models.
@@ -248,6 +251,7 @@ class LearningTask : public Object
     FederatedPartition::Parts m_parts;            //!< The samples of each device.
     std::unique_ptr<ModelKernel<float>> m_kernel; //!< Knows the layout.
     std::vector<std::size_t> m_layerEnds;         //!< One past the last coordinate of each layer.
+    std::vector<float> m_first;                   //!< The model that was given; none: drawn.
     std::vector<std::weak_ptr<const std::vector<float>>> m_shared; //!< Models that are kept.
     federated::CpuTime m_trainingTime;                             //!< Spent on updates.
     std::vector<Worker> m_workers;                                 //!< Memory of the workers.
