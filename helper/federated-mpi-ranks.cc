@@ -21,6 +21,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -108,6 +111,30 @@ class MpiRanks : public FederatedRanks::Engine
         double most = value;
         MPI_Allreduce(&value, &most, 1, MPI_DOUBLE, MPI_MAX, m_world);
         return most;
+    }
+
+    std::vector<std::string> GetAll(const std::string& text) override
+    {
+        const auto own = static_cast<int>(text.size());
+        std::vector<int> sizes(m_size);
+        MPI_Allgather(&own, 1, MPI_INT, sizes.data(), 1, MPI_INT, m_world);
+        std::vector<int> begins(m_size + 1); // of the texts, one after the other
+        std::partial_sum(sizes.begin(), sizes.end(), begins.begin() + 1);
+        std::string joined(begins.back(), '\0');
+        MPI_Allgatherv(text.data(),
+                       own,
+                       MPI_CHAR,
+                       joined.data(),
+                       sizes.data(),
+                       begins.data(),
+                       MPI_CHAR,
+                       m_world);
+        std::vector<std::string> all;
+        for (int rank = 0; rank < m_size; ++rank)
+        {
+            all.push_back(joined.substr(begins[rank], sizes[rank]));
+        }
+        return all;
     }
 
     void End() override

@@ -85,23 +85,7 @@ FederatedRanks::GetMax(double value)
 std::vector<std::string>
 FederatedRanks::GetAll(const std::string& text)
 {
-    if (GetSize() == 1)
-    {
-        return {text};
-    }
-    std::vector<std::string> all(GetSize());
-    for (uint32_t rank = 0; rank < all.size(); ++rank)
-    {
-        // Only that rank knows a value.
-        const bool isOwn = rank == GetRank();
-        const double size = GetMax(isOwn ? static_cast<double>(text.size()) : std::nan(""));
-        for (std::size_t i = 0; static_cast<double>(i) < size; ++i)
-        {
-            const double byte = isOwn ? static_cast<unsigned char>(text[i]) : std::nan("");
-            all[rank] += static_cast<char>(static_cast<unsigned char>(GetMax(byte)));
-        }
-    }
-    return all;
+    return GetSize() == 1 ? std::vector<std::string>{text} : g_engine->GetAll(text);
 }
 
 void

@@ -66,6 +66,12 @@ class FederatedRanks
          */
         virtual double GetMax(double value) = 0;
 
+        /**
+         * @param text A text.
+         * @return those of all ranks, by the numbers of the ranks.
+         */
+        virtual std::vector<std::string> GetAll(const std::string& text) = 0;
+
         /** End with MPI, after Simulator::Destroy(). */
         virtual void End() = 0;
     };
@@ -117,7 +123,7 @@ class FederatedRanks
 
     /**
      * By all ranks or none.
-     * @param text A short text.
+     * @param text A text.
      * @return those of all ranks, by the numbers of the ranks.
      */
     static std::vector<std::string> GetAll(const std::string& text);

@@ -7,6 +7,7 @@
 #include "ns3/node.h"
 #include "ns3/pointer.h"
 #include "ns3/privacy-ledger.h"
+#include "ns3/quantizer.h"
 #include "ns3/socket-check.h"
 
 #include <algorithm>
@@ -55,6 +56,19 @@ Describe(const PrivacyClaim& claim)
     }
     text << ": " << claim.reason;
     return text.str();
+}
+
+/**
+ * @param device A device.
+ * @param bits Those of its group.
+ * @return the bits of a coordinate that it sends: floats have 32.
+ */
+unsigned
+GetWireBits(const FederatedDevice& device, unsigned bits)
+{
+    PointerValue quantizer;
+    device.GetAttribute("Quantizer", quantizer);
+    return quantizer.Get<Quantizer>()->GetWireBits(bits);
 }
 
 } // namespace
@@ -159,6 +173,7 @@ FederatedSummary::ListClaims() const
     {
         std::string text;
         std::set<uint32_t> groups; // of its devices
+        std::set<unsigned> bits;   // of a coordinate
         uint32_t devices = 0;      // that have this verdict
     };
 
@@ -167,7 +182,8 @@ FederatedSummary::ListClaims() const
     for (const Device& device : m_devices)
     {
         ++sizes[device.group];
-        const std::string text = Describe(device.application->GetPrivacyClaim());
+        const PrivacyClaim claim = device.application->GetPrivacyClaim();
+        const std::string text = Describe(claim);
         auto same = std::find_if(verdicts.begin(),
                                  verdicts.end(),
                                  [&text](const auto& other) { return other.text == text; });
@@ -177,17 +193,24 @@ FederatedSummary::ListClaims() const
             same->text = text;
         }
         same->groups.insert(device.group);
+        // A claim depends on the bits of the group; where there is none, what is sent counts.
+        const unsigned bits = m_federation.bits[device.group];
+        same->bits.insert(claim.kind == PrivacyClaim::NONE ? GetWireBits(*device.application, bits)
+                                                           : bits);
         ++same->devices;
     }
     std::vector<std::string> claims;
     for (const Verdict& verdict : verdicts)
     {
-        std::string bits;
         uint32_t devices = 0; // that the groups have
         for (uint32_t group : verdict.groups)
         {
-            bits += (bits.empty() ? "" : ", ") + std::to_string(m_federation.bits[group]);
             devices += sizes[group];
+        }
+        std::string bits;
+        for (unsigned one : verdict.bits)
+        {
+            bits += (bits.empty() ? "" : ", ") + std::to_string(one);
         }
         const std::string some = verdict.devices < devices
                                      ? ", " + std::to_string(verdict.devices) + " of " +

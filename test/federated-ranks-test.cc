@@ -61,6 +61,11 @@ class TwoRanks : public FederatedRanks::Engine
         return std::max(value, other);
     }
 
+    std::vector<std::string> GetAll(const std::string& text) override
+    {
+        return {"", text};
+    }
+
     void End() override
     {
         hasBegun = false;

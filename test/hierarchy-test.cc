@@ -815,6 +815,7 @@ TEST_F(Hierarchy, ThePrivacyOfAllCellsIsSaidOnceWhateverTheirNumbersAndOrder)
         const std::string text = Finish();
         EXPECT_EQ(Count(text, "privacy of the devices of all cells:\n"), 1U) << text;
         EXPECT_EQ(Count(text, "privacy of the edges:\n"), 1U) << text;
+        EXPECT_EQ(Count(text, "are sent as they are. (32 bits)\n"), 2U) << "floats: " << text;
         // Without numbers of their own, cells have those of their edges.
         const std::string cell = variant == 1 ? "Cell 4" : "Cell 1";
         EXPECT_EQ(Count(text, "warning: " + cell + ": None of 3 devices joined"), 1U) << text;

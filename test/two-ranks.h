@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace ns3
 {
@@ -55,8 +57,33 @@ class LinkedRanks : public FederatedRanks::Engine
         return std::max(value, std::strtod(m_other->Ask().c_str(), nullptr));
     }
 
+    std::vector<std::string> GetAll(const std::string& text) override
+    {
+        m_other->Tell(ToLine(text));
+        std::vector<std::string> all{text, FromLine(m_other->Ask())};
+        if (m_rank == 1)
+        {
+            std::swap(all[0], all[1]);
+        }
+        return all;
+    }
+
     void End() override
     {
+    }
+
+    /** @param text A text without form feeds. @return it in a line. */
+    static std::string ToLine(std::string text)
+    {
+        std::replace(text.begin(), text.end(), '\n', '\f');
+        return text;
+    }
+
+    /** @param line What ToLine() gave. @return the text. */
+    static std::string FromLine(std::string line)
+    {
+        std::replace(line.begin(), line.end(), '\f', '\n');
+        return line;
     }
 
   private:
@@ -73,23 +100,18 @@ class LinkedRanks : public FederatedRanks::Engine
 inline std::array<std::string, 2>
 RunOnTwoRanks(const std::function<std::string()>& main)
 {
-    const auto replace = [](std::string text, char from, char to)
-    {
-        std::replace(text.begin(), text.end(), from, to);
-        return text;
-    };
     LinkedRanks ranks;
     FederatedRanks::Register(&ranks);
     ChildProcess other(
         [&](ChildProcess& first)
         {
             ranks.Link(first, 1);
-            first.Tell(replace(main(), '\n', '\f')); // in a line
+            first.Tell(LinkedRanks::ToLine(main()));
         });
     ranks.Link(other, 0);
     std::array<std::string, 2> texts;
     texts[0] = main();
-    texts[1] = replace(other.Ask(), '\f', '\n');
+    texts[1] = LinkedRanks::FromLine(other.Ask());
     FederatedRanks::Register(nullptr);
     return texts;
 }
