@@ -131,6 +131,7 @@ CheckOptions(const FederatedCommandLine& cmd,
     cmd.Require(options.walkers == 0 || FederatedRanks::GetSize() == 1,
                 "Option --walkers needs one process: devices walk only between cells that one "
                 "process simulates.");
+    scenario.RequireWake(cmd, options.sleep, FederatedWifiHelper::GetWakeTime(options.sleep));
     const uint32_t stations = scenario.CountDevices() + options.walkers;
     cmd.Require(options.mode == "adhoc" || stations <= FederatedWifiHelper::MAX_STATIONS,
                 "A cell with an access point has at most " +

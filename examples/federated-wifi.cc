@@ -110,6 +110,7 @@ main(int argc, char* argv[])
     cmd.Require(mode == "adhoc" || options.CountDevices() <= FederatedWifiHelper::MAX_STATIONS,
                 "An access point takes " + std::to_string(FederatedWifiHelper::MAX_STATIONS) +
                     " stations: --mode=infrastructure takes no more devices.");
+    options.RequireWake(cmd, sleep, FederatedWifiHelper::GetWakeTime(sleep));
     const std::string& output = options.output;
     cmd.Require(!flowmon || FederatedNetworkTrace::Has("flowmon"),
                 "Option --flowmon needs ns-3's module flow-monitor, which this build has not.");

@@ -321,7 +321,12 @@ FederatedCommandLine::AddChoice(const std::string& name,
     const auto read = [&value, choices, list, spellings](const std::string& text) -> std::string
     {
         const auto spelling = spellings.find(text);
-        const std::string& word = spelling == spellings.end() ? text : spelling->second;
+        std::string word = spelling == spellings.end() ? text : spelling->second;
+        uint64_t number;
+        if (FederatedNumber::ReadCount(word, number))
+        {
+            word = std::to_string(number); // 20.0 is a whole number
+        }
         if (std::find(choices.begin(), choices.end(), word) == choices.end())
         {
             return "is not one of " + list;

@@ -45,8 +45,8 @@ ExplainState(ParticipantState state, const RunFacts& facts)
         text << "their grants were not acknowledged: ";
         if (facts.obstacle.empty())
         {
-            text << "are they in range, and is there a route from the center to them, or is the "
-                    "Deadline of "
+            text << "are they in range and have they power, is there a route from the center to "
+                    "them, or is the Deadline of "
                  << deadline.As(Time::S) << " too short?";
         }
         else
@@ -55,10 +55,9 @@ ExplainState(ParticipantState state, const RunFacts& facts)
         }
         break;
     case PARTICIPANT_NO_MODEL:
-        text
-            << "the model did not reach them in time: is DownlinkRate above what the link carries, "
-               "or the Deadline of "
-            << deadline.As(Time::S) << " too short?";
+        text << "the model did not reach them in time: is DownlinkRate above what the link carries "
+                "or below what the model needs, or the Deadline of "
+             << deadline.As(Time::S) << " too short?";
         break;
     case PARTICIPANT_NO_TIME:
     case PARTICIPANT_SILENT:
@@ -81,7 +80,8 @@ ExplainState(ParticipantState state, const RunFacts& facts)
         text << "their PrivacyBudget is spent.";
         break;
     case PARTICIPANT_EMPTY:
-        text << "they had nothing to learn from: are there devices in their cells?";
+        text << "no round of their cells succeeded, so that they had nothing to learn from: are "
+                "there devices in their cells?";
         break;
     case PARTICIPANT_LEFT:
         text << "they left, or their connections broke.";
@@ -184,6 +184,9 @@ FindWarnings(const RunFacts& facts)
             " rounds left the model as it was. " +
             (facts.selected == 0 ? "No device was selected: does the bit budget carry one update? "
                                    "(A measured one is 0 if the Deadline leaves no time for it.)"
+             : facts.empty == facts.skipped
+                 ? "No device was selected for them: had one joined when they began (JoinTimeout), "
+                   "and did the bit budget carry one update?"
              : isDropped
                  ? "Updates arrived, but " + drops +
                        ": do Quantizer, IntervalRule, Rotation, Interleave and ClipBound of the "
@@ -290,6 +293,7 @@ FederatedDiagnosis::HandleRoundEnd(const RoundRecord& record)
     m_facts.hasRound = false;
     ++m_facts.ended;
     m_facts.skipped += record.skipped ? 1 : 0;
+    m_facts.empty += record.selected == 0 ? 1 : 0;
     m_facts.selected += record.selected;
     m_facts.received += record.received;
     if (!std::isnan(record.testAccuracy)) // it was evaluated

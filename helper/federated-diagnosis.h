@@ -31,6 +31,7 @@ struct RunFacts
     uint32_t rounds = 0;       //!< T.
     uint32_t ended = 0;        //!< Rounds that ended.
     uint32_t skipped = 0;      //!< Those that left the model as it was.
+    uint32_t empty = 0;        //!< Rounds for which no device was selected.
     bool hasRound = false; //!< Whether a round had begun and not ended when the simulation stopped.
     bool finished = false; //!< Whether the last round ended.
     bool onRequest =

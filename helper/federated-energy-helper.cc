@@ -8,6 +8,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace ns3
@@ -82,6 +83,8 @@ FederatedEnergyHelper::FederatedEnergyHelper(double joules)
       m_lastWords(MilliSeconds(500)),
       m_meters(Create<Meters>())
 {
+    NS_ABORT_MSG_IF(!(joules > 0 && std::isfinite(joules)),
+                    "FederatedEnergyHelper: a battery has " << joules << " J, not more than 0");
     m_sources.Set("BasicEnergySourceInitialEnergyJ", DoubleValue(joules));
     // A radio of 1 W uses 5 % of its battery meanwhile, at most: ns-3 asserts that no more is drawn
     // than is left, and a battery counts as empty at 10 %.

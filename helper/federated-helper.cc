@@ -496,6 +496,8 @@ void
 FederatedHelper::SetStart(const SavedModel& model)
 {
     CheckOpen("SetStart");
+    NS_ABORT_MSG_IF(model.values.empty(),
+                    "FederatedHelper: the model of SetStart is empty: was it read?");
     m_start = model;
 }
 
@@ -601,6 +603,9 @@ void
 FederatedHelper::SetJoinSpacing(const Time& spacing)
 {
     CheckOpen("SetJoinSpacing");
+    NS_ABORT_MSG_IF(spacing.IsStrictlyNegative(),
+                    "FederatedHelper: the time of SetJoinSpacing is negative, "
+                        << spacing.As(Time::S));
     m_spacing = spacing;
 }
 
@@ -626,6 +631,23 @@ FederatedHelper::SetTaskAttribute(const std::string& name, const AttributeValue&
     m_checked = false;
 }
 
+FederatedHelper::Attributes
+FederatedHelper::WithoutChangedDefaults(const TypeId& type, const Attributes& attributes)
+{
+    Attributes others;
+    for (const auto& [name, value] : attributes)
+    {
+        TypeId::AttributeInformation known;
+        const bool isKnown = type.LookupAttributeByName(name, &known);
+        if (!isKnown || known.initialValue->SerializeToString(known.checker) ==
+                            known.originalInitialValue->SerializeToString(known.checker))
+        {
+            others.emplace_back(name, value);
+        }
+    }
+    return others;
+}
+
 void
 FederatedHelper::SetLinkDefaults(const LinkDefaults& defaults)
 {
@@ -633,8 +655,8 @@ FederatedHelper::SetLinkDefaults(const LinkDefaults& defaults)
     // In front of what the script sets: the last value of an attribute counts.
     const auto add = [](Attributes& all, const Attributes& some)
     { all.insert(all.begin(), some.begin(), some.end()); };
-    add(m_centerAttributes, defaults.center);
-    add(m_deviceAttributes, defaults.devices);
+    add(m_centerAttributes, WithoutChangedDefaults(FusionCenter::GetTypeId(), defaults.center));
+    add(m_deviceAttributes, WithoutChangedDefaults(FederatedDevice::GetTypeId(), defaults.devices));
     m_spacing = m_spacing ? m_spacing : defaults.joinSpacing;
     m_enrolled = m_enrolled ? m_enrolled : defaults.enrolled;
     m_probe = m_probe ? m_probe : defaults.probe;
@@ -669,6 +691,27 @@ FederatedHelper::FindValue(const TypeId& type,
         value = attribute == name ? other : value;
     }
     return information.checker->CreateValidValue(*value);
+}
+
+std::string
+FederatedHelper::FindStrategy(const TypeId& type,
+                              const Attributes& attributes,
+                              const std::string& name)
+{
+    TypeId::AttributeInformation information;
+    type.LookupAttributeByName(name, &information);
+    Ptr<const AttributeValue> value = information.initialValue;
+    for (const auto& [attribute, other] : attributes)
+    {
+        value = attribute == name ? other : value;
+    }
+    if (const auto text = DynamicCast<const StringValue>(value))
+    {
+        return text->Get().substr(0, text->Get().find('['));
+    }
+    const auto pointer = DynamicCast<const PointerValue>(value);
+    return pointer && pointer->GetObject() ? pointer->GetObject()->GetInstanceTypeId().GetName()
+                                           : "";
 }
 
 bool
@@ -885,12 +928,44 @@ FederatedHelper::Check(const Ptr<Node>& centerNode,
              << ", which is one of every node: devices on other nodes do not reach it.";
         error = text.str();
     }
+    else if (!CheckCenter(error))
+    {
+        return false;
+    }
     else if (IsLocal(centerNode))
     {
         const std::string mistake = federated::FindAddressMistake(centerNode, centerAddress);
         error = mistake.empty() ? "" : "The center's address is wrong: " + mistake + ".";
     }
     return error.empty();
+}
+
+bool
+FederatedHelper::CheckCenter(std::string& error) const
+{
+    const auto find = [this](const std::string& name)
+    { return FindValue(FusionCenter::GetTypeId(), m_centerAttributes, name); };
+    const Time deadline = DynamicCast<const TimeValue>(find("Deadline"))->Get();
+    const Time wake = DynamicCast<const TimeValue>(find("WakeTime"))->Get();
+    if (wake >= deadline)
+    {
+        std::ostringstream text;
+        text << "Deadline is " << deadline.As(Time::MS) << ", but radios that sleep need "
+             << wake.As(Time::MS) << " to wake (WakeTime of the center).";
+        error = text.str();
+        return false;
+    }
+    const bool hasProbe = m_probe || DynamicCast<const PointerValue>(find("Probe"))->GetObject();
+    for (const std::string name : {"LinkNoise", "SelectionPolicy"})
+    {
+        const std::string type = FindStrategy(FusionCenter::GetTypeId(), m_centerAttributes, name);
+        if (!hasProbe && (type == "ns3::SnrLinkNoise" || type == "ns3::BestSnrSelection"))
+        {
+            error = type + " needs radios whose SNR a probe measures (SetProbe).";
+            return false;
+        }
+    }
+    return true;
 }
 
 bool

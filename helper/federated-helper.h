@@ -534,6 +534,19 @@ class FederatedHelper
     void CheckOpen(const char* setter) const;
 
     /**
+     * @param type Of what.
+     * @param attributes Attributes that a cell sets.
+     * @return those whose default the user has not changed: that wins over what a cell sets.
+     */
+    static Attributes WithoutChangedDefaults(const TypeId& type, const Attributes& attributes);
+
+    /**
+     * @param [out] error On failure, one sentence that says what is wrong.
+     * @return whether the attributes of the center fit its network.
+     */
+    bool CheckCenter(std::string& error) const;
+
+    /**
      * @param [out] error On failure, one sentence that says what is wrong.
      * @return whether all attributes that are set exist, and can have their values.
      */
@@ -622,6 +635,17 @@ class FederatedHelper
     static Ptr<const AttributeValue> FindValue(const TypeId& type,
                                                const Attributes& attributes,
                                                const std::string& name);
+
+    /**
+     * Like FindValue(), but makes no object.
+     * @param type Of what.
+     * @param attributes Attributes that are set.
+     * @param name Name of an attribute of the type that holds a strategy.
+     * @return the name of its class; empty: none.
+     */
+    static std::string FindStrategy(const TypeId& type,
+                                    const Attributes& attributes,
+                                    const std::string& name);
 
     /**
      * @param attributes Attributes that are set.

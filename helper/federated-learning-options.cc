@@ -5,6 +5,7 @@
 #include "ns3/abort.h"
 #include "ns3/double.h"
 #include "ns3/federated-number.h"
+#include "ns3/mlp-model.h"
 #include "ns3/object-factory.h"
 #include "ns3/pointer.h"
 #include "ns3/saved-model.h"
@@ -78,7 +79,10 @@ SetStrictly(const Ptr<Object>& object, const std::string& name, const std::strin
         return FederatedNumber::ReadCount(text, count) &&
                object->SetAttributeFailSafe(name, UintegerValue(count));
     }
-    return !text.empty() && object->SetAttributeFailSafe(name, StringValue(text));
+    std::vector<std::size_t> widths; // the only list
+    return !text.empty() &&
+           FederatedNumber::ReadCounts(text, std::size_t{1}, MlpModel::MAX_WIDTH, widths) &&
+           object->SetAttributeFailSafe(name, StringValue(text));
 }
 
 /**

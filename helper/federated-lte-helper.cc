@@ -21,6 +21,7 @@
 #include "ns3/node.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/propagation-loss-model.h"
+#include "ns3/simulator.h"
 #include "ns3/spectrum-channel.h"
 #include "ns3/uinteger.h"
 
@@ -87,6 +88,12 @@ SetDefault(const std::string& type, const std::string& attribute, const Attribut
     }
 }
 
+/** Keep the makers of a cell until the simulation is destroyed. */
+void
+Keep(Ptr<LteHelper> /* lte */, Ptr<PointToPointEpcHelper> /* epc */)
+{
+}
+
 } // namespace
 
 FederatedLteHelper::FederatedLteHelper()
@@ -149,6 +156,8 @@ FederatedLteHelper::Install(FederatedHelper& federation, const Ptr<Node>& enb)
     MakeRadios(devices, enb);
     MakeNetwork(devices);
     MakeProbe();
+    // Their nodes and channels are needed until the end, when this helper may be gone.
+    Simulator::ScheduleDestroy(&Keep, m_lte, m_epc);
     AssignStreams(FederatedStreams::LTE_CELL);
     federation.SetLinkDefaults(GetLinkDefaults());
     return federation.Install(m_center, GetCenterAddress());

@@ -176,6 +176,17 @@ FederatedScenarioOptions::ReadGroups(const std::string& text, std::vector<Group>
 }
 
 void
+FederatedScenarioOptions::RequireWake(const FederatedCommandLine& cmd,
+                                      const std::string& sleep,
+                                      const Time& wake) const
+{
+    std::ostringstream text;
+    text << "Option --deadline is " << deadline.GetSeconds() << "s, but radios need "
+         << wake.GetSeconds() << "s to wake; --sleep is " << sleep << '.';
+    cmd.Require(deadline > wake, text.str());
+}
+
+void
 FederatedScenarioOptions::ReadOrExit(const FederatedCommandLine& cmd)
 {
     m_groups = {{devices / 2, 2}, {devices - devices / 2, 4}};

@@ -124,6 +124,16 @@ class FederatedScenarioOptions
     void ReadOrExit(const FederatedCommandLine& cmd);
 
     /**
+     * Check that a round is longer than radios need to wake.
+     * @param cmd The command line.
+     * @param sleep The option sleep.
+     * @param wake How long radios need with it.
+     */
+    void RequireWake(const FederatedCommandLine& cmd,
+                     const std::string& sleep,
+                     const Time& wake) const;
+
+    /**
      * Read the data, create the nodes of the devices and set the attributes that do not depend on
      * the links; exit with an error sentence if that fails.
      * @param federation The federation.

@@ -22,6 +22,8 @@ namespace ns3
 namespace
 {
 
+constexpr uint16_t MESSAGE_HEADERS = 20 + 8; // IPv4, UDP
+
 const Ipv4Address CENTER_ADDRESS("10.255.255.254");
 
 const Ipv4Address FIRST_DEVICE("10.64.0.0"); // and the following ones
@@ -86,6 +88,9 @@ FederatedStarHelper::SetTrunkLink(const DataRate& rate, const Time& delay)
 void
 FederatedStarHelper::SetMtu(uint16_t bytes)
 {
+    NS_ABORT_MSG_IF(bytes <= MESSAGE_HEADERS,
+                    "FederatedStarHelper: an MTU of " << bytes << " bytes carries nothing beside "
+                                                      << MESSAGE_HEADERS << " bytes of headers");
     m_mtu = bytes;
 }
 
@@ -132,8 +137,7 @@ FederatedStarHelper::GetLinkDefaults() const
     defaults.center = {{"DownlinkRate", rate.Copy()}, {"UplinkRate", rate.Copy()}};
     if (m_mtu)
     {
-        const uint32_t headers = 20 + 8; // IPv4, UDP
-        const auto size = UintegerValue(*m_mtu - headers).Copy();
+        const auto size = UintegerValue(*m_mtu - MESSAGE_HEADERS).Copy();
         defaults.center.emplace_back("FragmentSize", size);
         defaults.devices.emplace_back("FragmentSize", size);
     }

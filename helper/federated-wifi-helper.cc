@@ -361,6 +361,18 @@ FederatedWifiHelper::SetSleep(const std::string& mode)
     m_pages = mode == "page";
 }
 
+Time
+FederatedWifiHelper::GetWakeTime(const std::string& mode)
+{
+    if (mode != "wake")
+    {
+        return MilliSeconds(mode == "page" ? PAGE_TIME : 0);
+    }
+    TypeId::AttributeInformation lead;
+    FederatedWifiSleep::GetTypeId().LookupAttributeByName("Lead", &lead);
+    return DynamicCast<const TimeValue>(lead.initialValue)->Get() + MilliSeconds(1);
+}
+
 void
 FederatedWifiHelper::SetStaticArp(bool isStatic)
 {
@@ -642,10 +654,7 @@ FederatedWifiHelper::GetLinkDefaults(uint32_t fragmentSize) const
     center("RepairTime", TimeValue(MilliSeconds(m_adhoc ? 200 : 50)));
     if (m_sleep)
     {
-        TimeValue lead;
-        m_sleep->GetAttribute("Lead", lead);
-        center("WakeTime",
-               TimeValue(m_pages ? MilliSeconds(PAGE_TIME) : lead.Get() + MilliSeconds(1)));
+        center("WakeTime", TimeValue(GetWakeTime(m_pages ? "page" : "wake")));
         center("PageInterval", TimeValue(MilliSeconds(m_pages ? PAGE_INTERVAL : 0)));
     }
     device("RepairDelay", TimeValue(MilliSeconds(20)));

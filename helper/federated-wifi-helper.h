@@ -154,6 +154,12 @@ class FederatedWifiHelper
     void SetShadowing(double sigma, double distance);
 
     /**
+     * @param mode What SetSleep takes.
+     * @return how long a round waits until radios have woken. Deadline of the center is longer.
+     */
+    static Time GetWakeTime(const std::string& mode);
+
+    /**
      * @param text none, or SIGMA,DISTANCE.
      * @param [out] sigma What SetShadowing takes, up to 100.
      * @param [out] distance What SetShadowing takes, 0.001 to 10^6.
@@ -321,7 +327,8 @@ class FederatedWifiHelper
     /**
      * Add stations that use the channel for something else, after Install(). Each sends packets to
      * the next one, the last one to the first, at equal intervals and without end; frames are
-     * acknowledged. They contend with the federation, and are counted nowhere.
+     * acknowledged. They contend with the federation, and are counted nowhere. Several calls add
+     * several such groups.
      * @param stations Two nodes or more with positions, without IP.
      * @param rate What all of them together are given to send, in bit/s.
      */

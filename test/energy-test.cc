@@ -338,6 +338,14 @@ TEST_F(Batteries, RadiosMustBelongToDevices)
     EXPECT_DEATH(m_energy->Install(m_helper, m_ports), "a radio is on no node");
 }
 
+TEST_F(Batteries, HaveEnergy)
+{
+    for (const double joules : {0.0, -4.0, std::nan("")})
+    {
+        EXPECT_DEATH(FederatedEnergyHelper{joules}, "a battery has .* J, not more than 0");
+    }
+}
+
 TEST_F(Batteries, ComeAfterTheFederation)
 {
     MakeBatteries(1);

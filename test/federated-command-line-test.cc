@@ -178,6 +178,15 @@ TEST_F(FederatedCommandLines, ReadsOtherSpellingsAsTheWordsThatTheyStandFor)
     EXPECT_EQ(Parse({"--color=Grey"}), "The value of --color=Grey is not one of gray, red.");
 }
 
+TEST_F(FederatedCommandLines, ReadsWholeNumbersAmongWhichOneChoosesAsAllOthers)
+{
+    std::string width = "20";
+    m_commandLine.AddChoice("width", "Width", width, {"20", "40"});
+    EXPECT_EQ(Parse({"--width=40.0"}), "");
+    EXPECT_EQ(width, "40");
+    EXPECT_NE(Parse({"--width=40.5"}), "");
+}
+
 TEST_F(FederatedCommandLines, ReadsTheLossPolicyInBothSpellings)
 {
     FederatedScenarioOptions options;

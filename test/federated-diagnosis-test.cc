@@ -165,7 +165,9 @@ TEST(FederatedDiagnosis, ExplainsRoundsThatWereSkipped)
         {PARTICIPANT_DECLINED, "PrivacyBudget is spent", true},
         {PARTICIPANT_EMPTY, "are there devices in their cells", true},
         {PARTICIPANT_LEFT, "they left", true},
-        {PARTICIPANT_UNREACHABLE, "are they in range, and is there a route from the center", false},
+        {PARTICIPANT_UNREACHABLE,
+         "are they in range and have they power, is there a route from",
+         false},
         {PARTICIPANT_UNREACHABLE, "or is the Deadline of +4s too short", false},
         {PARTICIPANT_NO_MODEL, "is DownlinkRate above what the link carries", false},
         {PARTICIPANT_LOST, "no fragment was received", false},
@@ -179,6 +181,10 @@ TEST(FederatedDiagnosis, ExplainsRoundsThatWereSkipped)
     facts.selected = 0;
     facts.states.fill(0);
     ExpectOne(facts, "No device was selected: does the bit budget carry one update?", true);
+    facts = MakeGoodRun();
+    facts.skipped = 1;
+    facts.empty = 1;
+    ExpectOne(facts, "No device was selected for them: had one joined when they began", false);
 }
 
 TEST(FederatedDiagnosis, SaysWhatACellAndWhatACloudMayHaveTooLittleTimeFor)

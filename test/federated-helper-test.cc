@@ -633,7 +633,17 @@ TEST_F(FederatedHelpers, AreInstalledInAStarWithOneCall)
     EXPECT_EQ(GetText(applications.Get(0), "UplinkRate"), "8000000bps");
     EXPECT_EQ(GetText(applications.Get(0), "FragmentSize"), "1400");
     EXPECT_DEATH(star.Install(*m_helper, center), "a star is installed once");
+    EXPECT_DEATH(star.SetMtu(28), "an MTU of 28 bytes carries nothing beside 28 bytes of headers");
     EXPECT_NE(Run().find(" rounds=3 "), std::string::npos);
+
+    // What the user sets for all centers wins over what the star would set.
+    Renew();
+    Config::SetDefault("ns3::FusionCenter::DownlinkRate", StringValue("1Mbps"));
+    FederatedStarHelper slow;
+    const auto changed = slow.Install(*m_helper, CreateObject<Node>());
+    Config::Reset();
+    EXPECT_EQ(GetText(changed.Get(0), "DownlinkRate"), "1000000bps");
+    EXPECT_EQ(GetText(changed.Get(0), "UplinkRate"), "800000000bps");
 
     Renew();
     m_helper->SetCenterAttribute("UplinkRate", StringValue("3Mbps"));

@@ -188,6 +188,15 @@ TEST_F(LteCell, LosesAtOneMeterWhatFreeSpaceLosesAtEachCarrierUnlessAUserSaysOth
     EXPECT_EQ(getLoss(m_lte->GetLteHelper()->GetUplinkSpectrumChannel()), 45);
 }
 
+TEST_F(LteCell, GoesOnWhenItsHelperIsOutOfScope)
+{
+    Install({100, 300}, 2);
+    m_lte.reset();
+    Simulator::Run();
+    ASSERT_EQ(m_records.size(), 2U);
+    EXPECT_EQ(m_records.back().received, 2U);
+}
+
 TEST_F(LteCell, CarriesRotatedUpdates)
 {
     Config::SetDefault("ns3::FederatedDevice::Rotation", BooleanValue(true));

@@ -781,8 +781,8 @@ TEST(MlpModel, RefusesHiddenLayersThatAreNotNumbers)
     for (const char* wrong :
          {"0", "200,", ",200", "200,,10", "2x", "-5", " 5", "65536", "1e3", "99999999999999999999"})
     {
-        EXPECT_FALSE(model->SetAttributeFailSafe("HiddenLayers", StringValue(wrong))) << wrong;
-        EXPECT_EQ(model->GetHiddenLayers(), "200");
+        EXPECT_DEATH(model->SetAttribute("HiddenLayers", StringValue(wrong)),
+                     "MlpModel: HiddenLayers is '.*', not a list such as 300,100");
     }
     EXPECT_TRUE(model->SetAttributeFailSafe("HiddenLayers", StringValue("65535,1")));
     EXPECT_EQ(model->GetHiddenLayers(), "65535,1");

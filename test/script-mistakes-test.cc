@@ -2,6 +2,7 @@
 
 #include "federated-test-folder.h"
 
+#include "ns3/best-snr-selection.h"
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/federated-helper.h"
@@ -17,6 +18,7 @@
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/ipv4.h"
 #include "ns3/pointer.h"
+#include "ns3/saved-model.h"
 #include "ns3/simple-net-device-helper.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -445,6 +447,41 @@ TEST_F(ScriptMistakes, CallsInAWrongOrder)
     EXPECT_FALSE(m_helper->EnableTraces(GetFolder() + "/none/run", error));
     EXPECT_NE(error.find(GetFolder() + "/none/run-"), std::string::npos) << error;
     EXPECT_EQ(CountFiles(), 0);
+}
+
+TEST_F(ScriptMistakes, ADeadlineInWhichNoRadioWakes)
+{
+    InstallInternet(true, false, m_nodes);
+    m_helper->SetCenterAttribute("Deadline", TimeValue(MilliSeconds(5)));
+    m_helper->SetCenterAttribute("WakeTime", TimeValue(MilliSeconds(7)));
+    EXPECT_DEATH(Run(), "Deadline is \\+5ms, but radios that sleep need \\+7ms to wake");
+    m_helper->SetCenterAttribute("Deadline", TimeValue(MilliSeconds(8)));
+    Run();
+}
+
+TEST_F(ScriptMistakes, AnSnrThatNobodyMeasures)
+{
+    InstallInternet(true, false, m_nodes);
+    m_helper->SetCenterAttribute("LinkNoise", StringValue("ns3::SnrLinkNoise"));
+    EXPECT_DEATH(Run(), "ns3::SnrLinkNoise needs radios whose SNR a probe measures");
+    m_helper->SetCenterAttribute("LinkNoise", StringValue("ns3::NoLinkNoise"));
+    const auto best = CreateObject<BestSnrSelection>();
+    m_helper->SetCenterAttribute("SelectionPolicy", PointerValue(best));
+    EXPECT_DEATH(Run(), "ns3::BestSnrSelection needs radios whose SNR a probe measures");
+    m_helper->SetCenterAttribute("SelectionPolicy", StringValue("ns3::RoundRobinSelection"));
+    Run();
+}
+
+TEST_F(ScriptMistakes, ValuesThatMakeNoSense)
+{
+    EXPECT_DEATH(m_helper->SetJoinSpacing(Seconds(-1)), "SetJoinSpacing is negative, -1s");
+    EXPECT_DEATH(m_helper->SetStart(SavedModel()), "the model of SetStart is empty: was it read");
+    for (const char* layers : {"a", "0", "300;100", "65536"})
+    {
+        const std::string model = std::string("ns3::MlpModel[HiddenLayers=") + layers + "]";
+        EXPECT_DEATH(m_helper->SetTaskAttribute("Model", StringValue(model));
+                     Run(), std::string("HiddenLayers is '") + layers + "', not a list such as");
+    }
 }
 
 TEST_F(ScriptMistakes, TheEndBeforeTheRun)

@@ -673,6 +673,13 @@ TEST_F(WifiCell, ADeviceThatHasStoppedIsNotWoken)
     EXPECT_GT(m_lastWake.at(0), m_records.back().start);
 }
 
+TEST(FederatedWifiHelper, SaysHowLongRadiosNeedToWake)
+{
+    EXPECT_EQ(FederatedWifiHelper::GetWakeTime("none"), Time(0));
+    EXPECT_EQ(FederatedWifiHelper::GetWakeTime("wake"), MilliSeconds(7));
+    EXPECT_EQ(FederatedWifiHelper::GetWakeTime("page"), MilliSeconds(20));
+}
+
 TEST(FederatedWifiHelperDeathTest, ThereAreTwoWaysToSleep)
 {
     EXPECT_DEATH(FederatedWifiHelper().SetSleep("deep"), "there is no sleep 'deep'");

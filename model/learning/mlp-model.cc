@@ -4,6 +4,7 @@
 
 #include "dense-kernel.h"
 
+#include "ns3/abort.h"
 #include "ns3/federated-number.h"
 #include "ns3/string.h"
 
@@ -30,16 +31,14 @@ MlpModel::GetTypeId()
     return tid;
 }
 
-bool
+void
 MlpModel::SetHiddenLayers(const std::string& sizes)
 {
-    constexpr std::size_t MAX_WIDTH = 65535;
-    if (!FederatedNumber::ReadCounts(sizes, std::size_t{1}, MAX_WIDTH, m_hiddenWidths))
-    {
-        return false;
-    }
+    NS_ABORT_MSG_IF(!FederatedNumber::ReadCounts(sizes, std::size_t{1}, MAX_WIDTH, m_hiddenWidths),
+                    "MlpModel: HiddenLayers is '"
+                        << sizes << "', not a list such as 300,100 of whole numbers from 1 to "
+                        << MAX_WIDTH);
     m_hiddenLayers = sizes;
-    return true;
 }
 
 std::string

@@ -21,6 +21,8 @@ namespace ns3
 class MlpModel : public LearningModel
 {
   public:
+    static constexpr std::size_t MAX_WIDTH = 65535; //!< Units of a layer, at most.
+
     /**
      * @brief Get the type ID.
      * @return the object TypeId
@@ -28,10 +30,9 @@ class MlpModel : public LearningModel
     static TypeId GetTypeId();
 
     /**
-     * @param sizes Units of each hidden layer, separated by commas; empty for none.
-     * @return false if that is not a list of numbers in 1..65535; the model is then unchanged.
+     * @param sizes Units of each hidden layer, 1 to MAX_WIDTH, separated by commas; empty for none.
      */
-    bool SetHiddenLayers(const std::string& sizes);
+    void SetHiddenLayers(const std::string& sizes);
 
     /** @return the hidden layers as they were set. */
     std::string GetHiddenLayers() const;
