@@ -63,8 +63,22 @@ def without_numbers(line):
     return re.sub(r"[-+]?\d+(\.\d+)*(e[-+]?\d+)?", "#", " ".join(line.split()))
 
 
+def check_result(command, shown, printed):
+    """A result line is nearly that of another processor."""
+    words = [dict(word.split("=", 1) for word in line.split()[1:]) for line in (shown, printed)]
+    for key, most in (("time_s", 0.05), ("test_accuracy", 0.05)):
+        if not all(key in word for word in words):
+            continue
+        old, new = (float(word[key]) for word in words)
+        assert abs(new - old) <= most * old, f"{command}\nhas {key}={new}, and the page {old}"
+
+
 def check_output(command, shown, printed):
     """Every line that is shown was printed, in this order."""
+    results = [[line for line in text if line.startswith("result ")]
+               for text in (shown, printed.splitlines())]
+    for pair in zip(*results):
+        check_result(command, *pair)
     lines = iter([without_numbers(line) for line in printed.splitlines()])
     for line in shown:
         if line != "...":
@@ -130,6 +144,10 @@ def test_a_command_that_shows_something_else_is_noticed():
         check_output("x", ["result key=1"], "result other=1\n")
     with pytest.raises(AssertionError):
         check_output("x", ["b", "a"], "a\nb\n")
+    line = "result time_s={} test_accuracy=0.5\n"
+    check_output("x", [line.format(10).strip()], line.format(10.4))
+    with pytest.raises(AssertionError, match="has time_s=20.0, and the page 10.0"):
+        check_output("x", [line.format(10).strip()], line.format(20))
 
 
 def test_every_script_of_the_tutorial_is_shown_and_copied():
