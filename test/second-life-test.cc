@@ -7,6 +7,7 @@
 #include "ns3/boolean.h"
 #include "ns3/config.h"
 #include "ns3/crc32c.h"
+#include "ns3/double.h"
 #include "ns3/message-bodies.h"
 #include "ns3/message-stream.h"
 #include "ns3/socket-address.h"
