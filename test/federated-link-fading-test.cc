@@ -254,7 +254,9 @@ TEST_F(BlockFading, IsAnotherOneWhereverANodeRests)
         std::vector<double> gains;
         for (int i = 0; i < 10000; ++i)
         {
-            m_places[1]->SetPosition(Vector(0.5 * (i % 100), 0.5 * (i / 100), 2));
+            const int column = i % 100;
+            const int row = i / 100;
+            m_places[1]->SetPosition(Vector(0.5 * column, 0.5 * row, 2));
             gains.push_back(fading->GetGain(m_places[0], m_places[1], Time(0)));
             EXPECT_EQ(fading->GetGain(m_places[1], m_places[0], Seconds(9)), gains.back());
         }
