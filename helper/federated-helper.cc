@@ -679,18 +679,25 @@ FederatedHelper::Apply(const Ptr<Object>& object, const Attributes& attributes)
 }
 
 Ptr<const AttributeValue>
+FederatedHelper::FindSetting(const TypeId::AttributeInformation& attribute,
+                             const Attributes& attributes)
+{
+    Ptr<const AttributeValue> value = attribute.initialValue;
+    for (const auto& [name, other] : attributes)
+    {
+        value = name == attribute.name ? other : value;
+    }
+    return value;
+}
+
+Ptr<const AttributeValue>
 FederatedHelper::FindValue(const TypeId& type,
                            const Attributes& attributes,
                            const std::string& name)
 {
-    TypeId::AttributeInformation information;
-    type.LookupAttributeByName(name, &information);
-    Ptr<const AttributeValue> value = information.initialValue;
-    for (const auto& [attribute, other] : attributes)
-    {
-        value = attribute == name ? other : value;
-    }
-    return information.checker->CreateValidValue(*value);
+    TypeId::AttributeInformation attribute;
+    type.LookupAttributeByName(name, &attribute);
+    return attribute.checker->CreateValidValue(*FindSetting(attribute, attributes));
 }
 
 std::string
@@ -698,13 +705,9 @@ FederatedHelper::FindStrategy(const TypeId& type,
                               const Attributes& attributes,
                               const std::string& name)
 {
-    TypeId::AttributeInformation information;
-    type.LookupAttributeByName(name, &information);
-    Ptr<const AttributeValue> value = information.initialValue;
-    for (const auto& [attribute, other] : attributes)
-    {
-        value = attribute == name ? other : value;
-    }
+    TypeId::AttributeInformation attribute;
+    type.LookupAttributeByName(name, &attribute);
+    const Ptr<const AttributeValue> value = FindSetting(attribute, attributes);
     if (const auto text = DynamicCast<const StringValue>(value))
     {
         return text->Get().substr(0, text->Get().find('['));

@@ -626,6 +626,14 @@ class FederatedHelper
     ObjectFactory MakeDeviceFactory() const;
 
     /**
+     * @param attribute An attribute.
+     * @param attributes Attributes that are set.
+     * @return what it was set to last, else its default; it may be a text.
+     */
+    static Ptr<const AttributeValue> FindSetting(const TypeId::AttributeInformation& attribute,
+                                                 const Attributes& attributes);
+
+    /**
      * @param type Of what.
      * @param attributes Attributes that are set.
      * @param name Name of an attribute of the type.
